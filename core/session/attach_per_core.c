@@ -131,6 +131,12 @@ static int attach_group(struct yarn_session *session, uint32_t first, pid_t tid,
     return err || !alternate ? err : attach_event(session, alternate, tid, core, NULL);
 }
 
+/* Of every thread on a core, and inherited by none. */
+static bool is_of_core(const struct yarn_session *session, uint32_t number)
+{
+    return session->statuses[number].spec.is_of_machine || yarn_cpu_wide_is(session, number);
+}
+
 /* All specs that the kernel takes and that count on the core. -ESRCH: the thread has gone. */
 static int attach_core(struct yarn_session *session, pid_t tid,
                        const struct yarn_session_core *core)
@@ -139,7 +145,7 @@ static int attach_core(struct yarn_session *session, pid_t tid,
     for (uint32_t first = 0; !err && first < session->request->nr_events;
          first = yarn_group_end(session, first)) {
         const struct yarn_event_status *state = &session->statuses[first];
-        if (!state->error && !state->spec.is_of_machine &&
+        if (!state->error && !is_of_core(session, first) &&
             yarn_event_spec_is_on(&state->spec, core->cpu))
             err = attach_group(session, first, tid, core);
     }
@@ -200,13 +206,13 @@ static int attach_threads(struct yarn_session *session)
     }
 }
 
-/* Those of the whole machine, once a core: their samples say whose they are. -ENODEV: the core is
+/* Those of every thread, once a core: their samples say whose they are. -ENODEV: the core is
  * offline. */
 static int attach_machine_to(struct yarn_session *session, const struct yarn_session_core *core)
 {
     int err = 0;
     for (uint32_t number = 0; !err && number < session->request->nr_events; number++)
-        if (!session->statuses[number].error && session->statuses[number].spec.is_of_machine) {
+        if (!session->statuses[number].error && is_of_core(session, number)) {
             session->watches_machine = true;
             err = attach_event(session, number, YARN_EVENT_EVERY_THREAD, core, NULL);
         }
@@ -264,8 +270,8 @@ static void attach_machine_again(struct yarn_session *session, struct yarn_sessi
         yarn_events_close(session->events, &session->nr_events, first);
         return;
     }
-    session->report.has_core_back = true;
     for (size_t i = first; i < session->nr_events; i++) {
+        session->report.has_core_back |= !yarn_cpu_wide_is(session, session->events[i].number);
         session->statuses[session->events[i].number].before.is_in_error = true;
         yarn_perf_enable(session->events[i].fd);
     }
@@ -290,6 +296,8 @@ static int open_per_core(struct yarn_session *session)
         err = yarn_probe_specs(session, session->request->pid, session->cores[0].cpu);
     if (!err)
         yarn_alternates_choose(session);
+    if (!err && session->request->strategy == YARN_STRATEGY_CORES)
+        yarn_cpu_wide_choose(session);
     if (!err)
         err = make_room(session);
     if (!err)
@@ -298,8 +306,6 @@ static int open_per_core(struct yarn_session *session)
         yarn_wake_switches_open(session);
     if (!err)
         err = attach_of_machine(session);
-    if (!err && session->request->strategy == YARN_STRATEGY_CORES)
-        yarn_cpu_wide_open(session);
     if (!err)
         err = yarn_core_rings_merge(session);
     session->turns.can_begin = session->alternates.count && !yarn_growth_is_to_come(session);
@@ -311,12 +317,13 @@ static int open_per_core(struct yarn_session *session)
 /* Without those of switches while they are cut out, and those whose turn it is not. */
 static void enable_per_core(struct yarn_session *session)
 {
+    if (session->wide.is_on)
+        yarn_host_clock_start(&session->wide.clock);
     /* An event whose thread has gone meanwhile cannot fail in a way that matters. */
     for (size_t i = 0; i < session->nr_events; i++)
         if (!(session->switches.are_cut && yarn_switches_is_of(&session->events[i])) &&
             !yarn_alternates_rests(session, session->events[i].number))
             yarn_perf_enable(session->events[i].fd);
-    yarn_cpu_wide_turn(session, true);
     session->is_enabled = true;
 }
 
@@ -324,7 +331,8 @@ static void disable_per_core(struct yarn_session *session)
 {
     for (size_t i = 0; i < session->nr_events; i++)
         yarn_perf_disable(session->events[i].fd);
-    yarn_cpu_wide_turn(session, false);
+    if (session->wide.is_on)
+        yarn_host_clock_stop(&session->wide.clock);
     session->is_enabled = false;
 }
 
@@ -334,10 +342,8 @@ static void gather_per_core(struct yarn_session *session,
     (void)listener;
     yarn_core_rings_close_former(session);
     yarn_growth_before_drain(session);
-    if (session->is_enabled) {
-        yarn_cpu_wide_check(session);
+    if (session->is_enabled)
         check_machine(session);
-    }
 }
 
 /* Each core's event of a thread is enabled for all of the thread's time and runs only where its
@@ -379,8 +385,9 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
     for (size_t i = 0; i < session->nr_events; i++)
         if (yarn_alternates_first(session, session->events[i].number) == number)
             yarn_event_add_count(&session->events[i], &sum);
+    if (yarn_cpu_wide_is(session, number)) /* it samples the process's CPU time */
+        return yarn_host_clock_count(&session->wide.clock, sum.lost);
     share_enabled_time(&sum, nr_cores_of(session, number));
-    yarn_cpu_wide_count(session, number, &sum);
     return sum;
 }
 
@@ -389,9 +396,9 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
 static uint64_t switching_ns_per_core(struct yarn_session *session, uint32_t number,
                                       uint64_t cpu_ns)
 {
-    bool is_wide = session->wide.events && session->wide.number == number;
-    uint64_t running_ns = is_wide ? cpu_ns : count_per_core(session, number).time_running_ns;
-    return cpu_ns - yarn_u64_min(cpu_ns, running_ns);
+    if (yarn_cpu_wide_is(session, number))
+        return 0;
+    return yarn_u64_minus(cpu_ns, count_per_core(session, number).time_running_ns);
 }
 
 static void after_drain_per_core(struct yarn_session *session)
@@ -415,7 +422,6 @@ static void close_per_core(struct yarn_session *session)
 {
     close_events(session);
     yarn_wake_switches_close(session);
-    yarn_cpu_wide_close(session);
     yarn_core_rings_close(session);
 }
 

@@ -3,6 +3,7 @@
 
 #include "core/event/refusal.h"
 #include "core/session/alternate_of.h"
+#include "core/session/cpu_wide.h"
 #include "core/session/filters.h"
 #include "core/session/groups.h"
 #include "core/session/usable.h"
@@ -145,7 +146,8 @@ struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint3
     struct yarn_attr_options options = yarn_probe_attr_options(session, number);
     options.has_side_band =
         yarn_alternates_first(session, number) == yarn_probe_first_on(session, cpu);
-    options.is_single |= session->statuses[number].spec.is_of_machine;
+    options.is_single |=
+        session->statuses[number].spec.is_of_machine || yarn_cpu_wide_is(session, number);
     struct yarn_event_spec event = session->statuses[number].spec;
     if (is_missed_by_clock(session, number))
         event.period = HITS_A_READING;

@@ -269,7 +269,7 @@ static void sleep_for_rings(struct yarn_ring_reader *reader, uint64_t timeout_ns
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     bool is_by_poll = reader->is_poll || (reader->rest && session->wake_switches.is_on);
     bool is_churn = reader->is_poll && threads_come_and_go(reader, now_ns) &&
-                    !session->wide.events && !reader->rest;
+                    !session->wide.is_on && !reader->rest;
     if (is_by_poll && reader->generation != session->watch_generation)
         watch_leaders(reader);
     if (session->soon_ns)

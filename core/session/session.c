@@ -3,6 +3,7 @@
 
 #include "core/session/alternates.h"
 #include "core/session/attach.h"
+#include "core/session/cpu_wide.h"
 #include "core/session/doubles.h"
 #include "core/session/filters.h"
 #include "core/session/group_reads.h"
@@ -274,8 +275,7 @@ static bool is_double(const struct yarn_session *session, const struct yarn_type
     bool is_sample = record->type == YARN_RECORD_SAMPLE;
     uint32_t number =
         is_sample ? record->event : yarn_table_find(&session->numbers, record->perf.id);
-    bool is_of_core = session->wide.events && number == session->wide.number;
-    return number != YARN_RECORD_NO_EVENT && !is_of_core &&
+    return number != YARN_RECORD_NO_EVENT && !yarn_cpu_wide_is(session, number) &&
            yarn_session_doubles_has(session->doubles, record, number,
                                     samples_each(&session->statuses[number].spec));
 }
@@ -326,12 +326,12 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
 
 bool yarn_session_can_count(const struct yarn_session *session)
 {
-    return session->nr_events || session->timer || session->threads || session->wide.events;
+    return session->nr_events || session->timer || session->threads;
 }
 
 bool yarn_session_watches_others(const struct yarn_session *session)
 {
-    return session->wide.events || session->watches_machine;
+    return session->watches_machine;
 }
 
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number)
@@ -365,7 +365,7 @@ const char *yarn_session_sampler_name(const struct yarn_session *session)
 const char *yarn_session_strategy_name(const struct yarn_session *session)
 {
     enum yarn_strategy strategy = session->report.attachment->strategy;
-    return yarn_strategy_words[session->wide.events ? YARN_STRATEGY_CORES : strategy];
+    return yarn_strategy_words[session->wide.is_on ? YARN_STRATEGY_CORES : strategy];
 }
 
 bool yarn_session_needs_time(const struct yarn_session *session)

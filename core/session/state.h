@@ -24,8 +24,7 @@ struct yarn_session_core {
     int cpu;
     struct yarn_event leader; /* a dummy on the reader thread: never hangs up */
     struct yarn_ring ring;    /* its mapping is owned */
-    uint64_t clock_seen_ns;   /* count of its clock, where cores have one, at the last reading */
-    uint64_t machine_seen_ns; /* likewise, how long its events of every thread were enabled */
+    uint64_t machine_seen_ns; /* how long its events of every thread were enabled: last reading */
 };
 
 /* See growth.h. */
@@ -49,11 +48,9 @@ struct yarn_alternates {
 
 /* See cpu_wide.h. */
 struct yarn_cpu_wide {
-    struct yarn_event *events; /* one for each core, some closed; NULL: there are none */
-    int error;                 /* negative errno of a refusal: it is not tried again */
-    uint32_t number;           /* of the event that they stand for */
-    uint64_t nr_lost;          /* by those that were closed and opened anew */
-    uint64_t next_look_ns;     /* at whether the clocks go on */
+    bool is_on;
+    int error;       /* negative errno of a refusal */
+    uint32_t number; /* of the event that is a clock of each core */
     struct yarn_host_clock clock;
 };
 

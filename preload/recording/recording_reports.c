@@ -64,10 +64,10 @@ static void note_core_back(struct yarn_recording *recording)
     if (!recording->session.report.has_core_back || recording->has_reported_core_back)
         return;
     recording->has_reported_core_back = true;
-    yarn_messages_add(recording->messages, YARN_DUMP_MESSAGE_WARNING,
-                      "a core came online: its scheduler events are missing up to then",
-                      "the kernel ends events of a whole core that goes offline; they were opened "
-                      "again, up to 100 ms later");
+    YARN_WARN(
+        recording->messages,
+        "a core came online: its scheduler events are missing up to then: the kernel ends "
+        "events of a whole core that goes offline; they were opened again, up to 100 ms later");
 }
 
 void yarn_recording_report_failures(struct yarn_recording *recording)

@@ -99,7 +99,7 @@ static uint64_t rest_ns(const struct yarn_account *account)
 static uint64_t unripe_ns(const struct yarn_account *account)
 {
     const struct yarn_session *session = account->session;
-    if (!session->nr_events || session->report.nr_refused_threads || session->wide.events ||
+    if (!session->nr_events || session->report.nr_refused_threads || session->wide.is_on ||
         account->totals.value[YARN_DUMP_TOTAL_THROTTLED])
         return UINT64_MAX;
     return account->missed_ns + rest_ns(account);

@@ -92,7 +92,7 @@ static void add_strategy(struct yarn_text *text, const struct yarn_plan_estimate
 /* Of the strategy `cores`. */
 static void add_cores(struct yarn_text *text, const struct yarn_cpu_wide *wide)
 {
-    if (wide->events)
+    if (wide->is_on)
         yarn_text_add(text, "clocks of whole cores, filtered to this process");
     else if (wide->error == -ENOENT)
         yarn_text_add(text, "per-core: whole cores take one clock with a period");
@@ -117,7 +117,7 @@ static void add_choice(struct yarn_text *text, const struct yarn_session *sessio
 {
     const struct yarn_session_report *report = &session->report;
     const struct yarn_plan_estimate *estimate = &report->estimate;
-    if (session->wide.events || session->wide.error)
+    if (session->wide.is_on || session->wide.error)
         add_cores(text, &session->wide);
     else if (report->got.rate_permille)
         add_rate(text, session);
