@@ -378,6 +378,17 @@ bool yarn_session_sends_signals(const struct yarn_session *session)
     return session->report.attachment->check_signals;
 }
 
+size_t yarn_session_list_threads(const struct yarn_session *session, pid_t *ret_tids, size_t size)
+{
+    size_t kept = 0;
+    const struct yarn_session_request *request = session->request;
+    int count = yarn_target_threads(request->target, request->pid, ret_tids, size);
+    for (size_t i = 0; count > 0 && i < yarn_size_min((size_t)count, size); i++)
+        if (ret_tids[i] != session->own_tid)
+            ret_tids[kept++] = ret_tids[i];
+    return kept;
+}
+
 size_t yarn_session_ring_bytes(const struct yarn_session *session)
 {
     return session->report.attachment->ring_bytes(session);

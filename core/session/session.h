@@ -82,6 +82,9 @@ bool yarn_session_needs_time(const struct yarn_session *session);
 /* True where samples are taken by a signal's handler on the host's threads. */
 bool yarn_session_sends_signals(const struct yarn_session *session);
 
+/* The threads of the host that are there, without ours: at most `size`; their number. */
+size_t yarn_session_list_threads(const struct yarn_session *session, pid_t *ret_tids, size_t size);
+
 /* Bytes of ring memory. */
 size_t yarn_session_ring_bytes(const struct yarn_session *session);
 

@@ -10,40 +10,28 @@ enum { COMM_BYTES = 64, NOTES_MANY = YARN_THREAD_ENDS_MAX / 16 };
 /* Longer than it takes a record to become visible. */
 #define LOOK_AGAIN_NS YARN_NS_PER_MS
 
-/* The host's threads, without ours; how many. */
 static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
 {
-    size_t count = 0;
-    const struct yarn_session_request *request = snapshot->session->request;
-    int listed = yarn_target_threads(request->target, request->pid, ret_tids, YARN_SNAPSHOT_MAX);
-    for (int i = 0; i < listed && i < YARN_SNAPSHOT_MAX; i++)
-        if (ret_tids[i] != snapshot->session->own_tid)
-            ret_tids[count++] = ret_tids[i];
-    return count;
+    return yarn_session_list_threads(snapshot->session, ret_tids, YARN_SNAPSHOT_MAX);
 }
 
 /* When the thread began and by whom, where that was reported. */
 static void set_birth(const struct yarn_thread_snapshot *snapshot, struct yarn_dump_thread *thread)
 {
     size_t at = thread->tid % YARN_SNAPSHOT_MAX;
-    if (snapshot->born[at].tid != (pid_t)thread->tid || snapshot->born[at].end.tid ||
+    if (snapshot->born[at].thread.tid != thread->tid || snapshot->born[at].end.tid ||
         thread->tid == (uint32_t)snapshot->session->request->pid)
         return;
-    thread->time_ns = snapshot->born[at].time_ns;
-    thread->parent_tid = snapshot->born[at].parent_tid;
+    thread->time_ns = snapshot->born[at].thread.time_ns;
+    thread->parent_tid = snapshot->born[at].thread.parent_tid;
 }
 
 static void write_over(const struct yarn_thread_snapshot *snapshot, struct yarn_dump_writer *writer)
 {
     for (size_t i = 0; snapshot->has_ended && i < YARN_SNAPSHOT_MAX; i++) {
-        struct yarn_dump_thread thread = {
-            .tid = (uint32_t)snapshot->born[i].tid,
-            .parent_tid = snapshot->born[i].parent_tid,
-            .time_ns = snapshot->born[i].time_ns,
-        };
         if (!snapshot->born[i].end.tid)
             continue;
-        yarn_dump_write_thread(writer, &thread);
+        yarn_dump_write_thread(writer, &snapshot->born[i].thread);
         yarn_dump_write_thread_end(writer, &snapshot->born[i].end);
     }
 }
@@ -87,7 +75,7 @@ static void write_end(struct yarn_thread_snapshot *snapshot, struct yarn_dump_wr
     size_t at = end->tid % YARN_SNAPSHOT_MAX;
     if (writer) {
         yarn_dump_write_thread_end(writer, end);
-    } else if (snapshot->born[at].tid == (pid_t)end->tid) {
+    } else if (snapshot->born[at].thread.tid == end->tid) {
         snapshot->born[at].end = *end;
         snapshot->has_ended = true;
     }
@@ -109,15 +97,16 @@ static void clear_note(struct yarn_thread_snapshot *snapshot, pid_t tid)
         *noted(snapshot, tid) = 0;
 }
 
-void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid,
-                                   uint32_t parent_tid, uint64_t time_ns)
+void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot,
+                                   struct yarn_dump_writer *writer,
+                                   const struct yarn_dump_thread *thread)
 {
-    size_t at = (size_t)tid % YARN_SNAPSHOT_MAX;
-    clear_note(snapshot, tid);
-    snapshot->born[at].tid = tid;
-    snapshot->born[at].parent_tid = parent_tid;
-    snapshot->born[at].time_ns = time_ns;
+    size_t at = thread->tid % YARN_SNAPSHOT_MAX;
+    clear_note(snapshot, (pid_t)thread->tid);
+    snapshot->born[at].thread = *thread;
     snapshot->born[at].end.tid = 0;
+    if (writer)
+        yarn_dump_write_thread(writer, thread);
 }
 
 void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,

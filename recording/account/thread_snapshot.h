@@ -29,9 +29,7 @@ struct yarn_thread_snapshot {
     pid_t noted[YARN_THREAD_ENDS_MAX];
     /* Births that the kernel reported before there was a dump, by tid, and ends of the same. */
     struct {
-        pid_t tid;
-        uint32_t parent_tid;
-        uint64_t time_ns;
+        struct yarn_dump_thread thread;
         struct yarn_dump_thread_end end; /* tid 0: it has not ended */
     } born[YARN_SNAPSHOT_MAX];
 };
@@ -45,9 +43,10 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
 /* Before a stop: the threads that exist. */
 void yarn_thread_snapshot_take(struct yarn_thread_snapshot *snapshot);
 
-/* The kernel or the sampler reports a thread's start, and its end, which goes into the dump. */
-void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot, pid_t tid,
-                                   uint32_t parent_tid, uint64_t time_ns);
+/* The kernel or the sampler reports a thread's start, and its end, which go into the dump. */
+void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot,
+                                   struct yarn_dump_writer *writer,
+                                   const struct yarn_dump_thread *thread);
 void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
                                   struct yarn_dump_writer *writer, pid_t tid, uint64_t time_ns);
 

@@ -7,18 +7,12 @@
 
 enum {
     THREADS_MAX = 1024, /* at the end */
-    THREADS_MANY = 64,  /* before */
+    THREADS_MANY = 64,  /* before: fewer than these */
     AGE_SHARE = 128,
     COST_SHARE = 256,
 };
 #define LEAST_NS (20 * YARN_NS_PER_MS)
 #define MOST_NS YARN_NS_PER_SECOND
-
-static int list(const struct yarn_thread_times *times, pid_t *ret_tids, size_t size)
-{
-    const struct yarn_session_request *request = times->session->request;
-    return yarn_target_threads(request->target, request->pid, ret_tids, size);
-}
 
 static void read_one(struct yarn_thread_times *times, pid_t tid)
 {
@@ -59,17 +53,17 @@ void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns
     if (now_ns < times->next_ns)
         return;
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    int listed = list(times, tids, THREADS_MANY);
+    size_t listed = yarn_session_list_threads(times->session, tids, THREADS_MANY);
     if (listed != times->nr_threads)
         times->since_ns = now_ns;
     times->nr_threads = listed;
-    bool has_room = listed > 0 && (size_t)listed <= YARN_THREAD_TIMES_ROWS - times->count;
-    for (int i = 0; listed <= THREADS_MANY && has_room && i < listed; i++)
-        if (tids[i] != times->session->own_tid && !has_rested(times, tids[i]))
+    bool has_room = listed < THREADS_MANY && listed <= YARN_THREAD_TIMES_ROWS - times->count;
+    for (size_t i = 0; has_room && i < listed; i++)
+        if (!has_rested(times, tids[i]))
             read_one(times, tids[i]);
     uint64_t cost_ns = yarn_u64_minus(yarn_clock_ns(YARN_TIME_THREAD_CPU), begin_ns);
     uint64_t pause_ns = yarn_u64_max((now_ns - times->since_ns) / AGE_SHARE, cost_ns * COST_SHARE);
-    bool is_alone = listed <= 2; /* with the reader: it ends when all ends */
+    bool is_alone = listed <= 1; /* it ends when all ends */
     times->next_ns =
         now_ns + (is_alone ? MOST_NS : yarn_u64_min(yarn_u64_max(pause_ns, LEAST_NS), MOST_NS));
 }
@@ -86,12 +80,11 @@ void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_w
 {
     pid_t tids[THREADS_MAX];
     write_rows(times, writer);
-    int listed = is_last ? list(times, tids, THREADS_MAX) : 0;
-    for (int i = 0; i < listed && i < THREADS_MAX; i++) {
+    size_t listed = is_last ? yarn_session_list_threads(times->session, tids, THREADS_MAX) : 0;
+    for (size_t i = 0; i < listed; i++) {
         if (times->count == YARN_THREAD_TIMES_ROWS)
             write_rows(times, writer);
-        if (tids[i] != times->session->own_tid)
-            read_one(times, tids[i]);
+        read_one(times, tids[i]);
     }
     write_rows(times, writer);
 }

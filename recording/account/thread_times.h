@@ -28,7 +28,7 @@ struct yarn_thread_times {
     const struct yarn_session *session; /* borrowed */
     uint64_t since_ns;                  /* as many threads as now */
     uint64_t next_ns;                   /* reading */
-    int nr_threads;
+    size_t nr_threads;
     struct yarn_thread_time_seen seen[YARN_THREAD_TIMES_SEEN]; /* by tid, as far as there is room */
     size_t count; /* of rows that are not written yet */
     struct yarn_dump_thread_time rows[YARN_THREAD_TIMES_ROWS];

@@ -180,11 +180,9 @@ static void add_threads(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
     pid_t *tids = yarn_pages_map(THREADS_LISTED_MAX * sizeof *tids);
     if (!tids)
         return;
-    int count =
-        yarn_target_threads(target_of(off_cpu), (pid_t)off_cpu->pid, tids, THREADS_LISTED_MAX);
-    for (int i = 0; i < count && i < THREADS_LISTED_MAX; i++)
-        if (tids[i] != (pid_t)off_cpu->reader_tid)
-            yarn_waits_add(&off_cpu->waits, (uint32_t)tids[i], now_ns);
+    size_t count = yarn_session_list_threads(off_cpu->dump->session, tids, THREADS_LISTED_MAX);
+    for (size_t i = 0; i < count; i++)
+        yarn_waits_add(&off_cpu->waits, (uint32_t)tids[i], now_ns);
     yarn_pages_unmap(tids, THREADS_LISTED_MAX * sizeof *tids);
 }
 

@@ -259,7 +259,7 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
 {
     if (record->task.pid != pipeline->pid)
         return;
-    pid_t tid = (pid_t)record->task.tid;
+    struct yarn_thread_snapshot *threads = &pipeline->dump->account->threads;
     if (record->type == YARN_RECORD_EXIT && pipeline->runs)
         yarn_switch_runs_on_exit(pipeline->runs, record->task.tid, record->perf.time);
     if (record->type == YARN_RECORD_FORK && pipeline->runs)
@@ -269,20 +269,16 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
         return;
     if (record->type == YARN_RECORD_EXIT) {
         pipeline->saw_thread_end = true;
-        yarn_thread_snapshot_on_exit(&pipeline->dump->account->threads, pipeline->dump->writer, tid,
+        yarn_thread_snapshot_on_exit(threads, pipeline->dump->writer, (pid_t)record->task.tid,
                                      record->perf.time);
         return;
     }
-    yarn_thread_snapshot_on_begin(&pipeline->dump->account->threads, tid, record->task.parent_tid,
-                                  record->perf.time);
-    if (!pipeline->dump->writer)
-        return;
-    struct yarn_dump_thread thread = {
+    const struct yarn_dump_thread thread = {
         .tid = record->task.tid,
         .parent_tid = record->task.parent_tid,
         .time_ns = record->perf.time,
     };
-    yarn_dump_write_thread(pipeline->dump->writer, &thread);
+    yarn_thread_snapshot_on_begin(threads, pipeline->dump->writer, &thread);
 }
 
 static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
