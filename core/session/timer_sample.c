@@ -19,12 +19,6 @@ enum {
 
 struct yarn_timer_slot yarn_timer_slots[YARN_TIMER_SLOTS_MAX];
 
-struct identity {
-    uint64_t thread; /* pid below, tid above */
-    uint64_t time_ns;
-    uint64_t cpu;
-};
-
 /* Two numbers of 32 bits as they lie one after the other in memory. */
 static uint64_t pair(uint32_t first, uint32_t second)
 {
@@ -74,11 +68,10 @@ static size_t stack_size(struct yarn_timer_terms *terms, uint64_t sp)
     return (size_t)yarn_u64_min(wanted, end - sp) & ~(size_t)(WORD - 1);
 }
 
-static void copy_words(struct yarn_timer_room *room, uint64_t sp, size_t bytes)
+static void put_words(struct yarn_timer_room *room, const volatile uint64_t *words, size_t bytes)
 {
-    const volatile uint64_t *word = (const volatile uint64_t *)(uintptr_t)sp;
     for (size_t i = 0; i < bytes / WORD; i++)
-        yarn_timer_room_put(room, word[i]);
+        yarn_timer_room_put(room, words[i]);
 }
 
 /* The size in front is only known behind: what lies unmapped is found by the copy. */
@@ -94,39 +87,20 @@ static void put_stack(struct yarn_timer_room *room, const struct yarn_timer_term
         bytes = got > 0 ? (size_t)got & ~(size_t)(WORD - 1) : 0;
         room->position += bytes;
     } else {
-        copy_words(room, sp, bytes);
+        put_words(room, (const volatile uint64_t *)(uintptr_t)sp, bytes);
     }
     yarn_timer_room_put(&size_word, bytes);
     if (bytes)
         yarn_timer_room_put(room, bytes);
 }
 
-/* Samples lost for want of room are reported as soon as there is some, as the kernel does. */
-static void put_lost(struct yarn_timer_room *room, const struct identity *identity)
-{
-    struct yarn_timer_slot *slot = room->slot;
-    yarn_timer_room_put(room, header(PERF_RECORD_LOST, 0, LOST_BYTES));
-    yarn_timer_room_put(room, slot->terms->id);
-    yarn_timer_room_put(room, slot->nr_unreported);
-    yarn_timer_room_put(room, identity->thread);
-    yarn_timer_room_put(room, identity->time_ns);
-    yarn_timer_room_put(room, identity->cpu);
-    yarn_timer_room_put(room, slot->terms->id);
-    slot->nr_unreported = 0;
-}
-
-static void put_sample(struct yarn_timer_room *room, const struct identity *identity,
-                       uint64_t weight, size_t stack_bytes, const void *context)
+/* Of a record the words that stand first, of which one is its header, not known yet. */
+static void put_sample(struct yarn_timer_room *room, const uint64_t *words, size_t stack_bytes,
+                       const void *context)
 {
     const struct yarn_timer_terms *terms = room->slot->terms;
     struct yarn_timer_room header_word = *room;
-    yarn_timer_room_put(room, 0);
-    yarn_timer_room_put(room, terms->id);
-    yarn_timer_room_put(room, yarn_context_ip(context));
-    yarn_timer_room_put(room, identity->thread);
-    yarn_timer_room_put(room, identity->time_ns);
-    yarn_timer_room_put(room, identity->cpu);
-    yarn_timer_room_put(room, weight);
+    put_words(room, words, COMMON_BYTES);
     if (terms->registers_mask) {
         put_registers(room, terms->registers_mask, context);
         put_stack(room, terms, yarn_context_sp(context), stack_bytes);
@@ -174,16 +148,16 @@ static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, con
         atomic_fetch_add_explicit(&slot->nr_lost, 1, memory_order_relaxed);
         return;
     }
-    struct identity identity = {
-        .thread = pair((uint32_t)terms->pid, (uint32_t)slot->tid),
-        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
-        .cpu = pair(yarn_process_cpu(), 0),
-    };
-    uint64_t weight = terms->period_ns * weight_of(slot, terms, info, context);
-    slot->nr_before = 0;
-    if (slot->nr_unreported)
-        put_lost(&room, &identity);
-    put_sample(&room, &identity, weight, stack_bytes, context);
+    const uint64_t id = terms->id, thread = pair((uint32_t)terms->pid, (uint32_t)slot->tid);
+    const uint64_t time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC), cpu = pair(yarn_process_cpu(), 0);
+    const uint64_t weight = terms->period_ns * weight_of(slot, terms, info, context);
+    /* Samples lost for want of room are reported as soon as there is some, as the kernel does. */
+    const uint64_t head = header(PERF_RECORD_LOST, 0, LOST_BYTES), ip = yarn_context_ip(context);
+    const uint64_t lost[] = {head, id, slot->nr_unreported, thread, time_ns, cpu, id};
+    const uint64_t sample[] = {0, id, ip, thread, time_ns, cpu, weight};
+    put_words(&room, lost, slot->nr_unreported ? sizeof lost : 0);
+    put_sample(&room, sample, stack_bytes, context);
+    slot->nr_before = slot->nr_unreported = 0;
     yarn_timer_room_commit(&room);
 }
 
