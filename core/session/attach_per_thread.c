@@ -49,12 +49,6 @@ static void begin_thread(const struct yarn_session *session, struct yarn_thread_
     slot->before_ns = used_ns - yarn_u64_min(used_ns, known_ns);
 }
 
-static void refuse(struct yarn_session *session, int err, size_t *nr_refused)
-{
-    session->report.thread_refusal = err;
-    ++*nr_refused;
-}
-
 /* Attaches threads that are not known; how many, or a negative errno where the list cannot be read.
  */
 static int attach_new(struct yarn_session *session, const struct yarn_record_listener *listener)
@@ -73,18 +67,18 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
         }
         if (threads->tids[i] == session->own_tid || threads->is_waiting)
             continue;
-        int err = yarn_thread_rings_attach(session, threads->tids[i]);
+        struct yarn_thread_ring *slot;
+        int err = yarn_thread_rings_attach(session, threads->tids[i], &slot);
         if (err == -ENOMEM)
             threads->is_waiting = yarn_thread_rings_make_way(session, (size_t)count);
-        if (err && err != -ESRCH && !threads->is_waiting)
-            refuse(session, err, &nr_refused);
-        if (err)
+        if (err && err != -ESRCH && !threads->is_waiting) {
+            session->report.thread_refusal = err;
+            nr_refused++;
+        }
+        nr_new += !err;
+        if (err || !threads->is_enabled)
             continue;
-        nr_new++;
-        number = yarn_table_find(&threads->slot_of, (uint64_t)threads->tids[i]);
-        if (!threads->is_enabled)
-            continue;
-        begin_thread(session, &threads->of_slot[number]);
+        begin_thread(session, slot);
         /* What was on its way before its watch was: the name, once. */
         char name[NAME_BYTES];
         yarn_process_thread_name(threads->tids[i], name, sizeof name);
@@ -93,13 +87,6 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
     session->report.nr_refused_threads =
         yarn_size_max(session->report.nr_refused_threads, nr_refused);
     return count < 0 ? count : nr_new;
-}
-
-static void mark_gone(struct yarn_thread_rings *threads)
-{
-    for (size_t i = 0; i < threads->nr_slots; i++)
-        if (threads->of_slot[i].tid && threads->of_slot[i].seen != threads->nr_scans)
-            threads->of_slot[i].is_gone = true;
 }
 
 /* Until two scans of the list are alike: nothing reports a thread that was made by one without a
@@ -124,7 +111,8 @@ static int scan(struct yarn_session *session, const struct yarn_record_listener 
         session->report.nr_scans = nr_scans;
         session->report.is_stable = found == 0;
     }
-    mark_gone(threads);
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        threads->of_slot[i].is_gone |= threads->of_slot[i].seen != threads->nr_scans;
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     threads->soonest_scan_ns = yarn_u64_max(threads->soonest_scan_ns, now_ns - SAVED_MOST_NS) +
@@ -215,8 +203,7 @@ static void enable_per_thread(struct yarn_session *session)
         if (threads->of_slot[i].tid && !threads->of_slot[i].is_gone)
             begin_thread(session, &threads->of_slot[i]);
     /* Threads that started while it was off. */
-    bool is_late = yarn_clock_ns(YARN_TIME_MONOTONIC) >= threads->next_scan_ns;
-    if (is_late)
+    if (yarn_clock_ns(YARN_TIME_MONOTONIC) >= threads->next_scan_ns)
         scan(session, NULL);
 }
 

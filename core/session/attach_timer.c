@@ -25,6 +25,7 @@ struct yarn_timer_sampler {
     uint32_t nr_unbounded_seen;
     bool needs_look;   /* at the mappings: there are stacks that are not known */
     bool is_enabled;   /* by the session, whether or not timers may run */
+    bool is_quiet;     /* no thread is stopped inside its handler */
     uint32_t holds;    /* why they may not, a mask */
     uintptr_t foreign; /* a handler of the signal that is not the C library's; 0: none */
     pid_t sentinel_tid;
@@ -247,21 +248,15 @@ static void enable_timer(struct yarn_session *session)
 
 /* The three phases of timer_slot.h. A write of a stopped thread may come late, but not before its
  * buffer is there again. */
-static bool stop(struct yarn_session *session)
+static void disable_timer(struct yarn_session *session)
 {
     struct yarn_timer_sampler *timer = session->timer;
     if (is_running(timer))
         yarn_timer_threads_quiet(&timer->threads);
     timer->is_enabled = false;
     yarn_host_clock_stop(&timer->held);
-    bool is_quiet = yarn_timer_threads_wait(&timer->threads);
+    timer->is_quiet = yarn_timer_threads_wait(&timer->threads);
     yarn_host_clock_stop(&timer->clock);
-    return is_quiet;
-}
-
-static void disable_timer(struct yarn_session *session)
-{
-    stop(session);
 }
 
 static void update_threads(struct yarn_session *session,
@@ -356,12 +351,12 @@ static void close_timer(struct yarn_session *session)
     struct yarn_timer_sampler *timer = session->timer;
     if (!timer)
         return;
-    bool is_quiet = stop(session);
+    disable_timer(session);
     yarn_timer_threads_close(&timer->threads);
     yarn_file_close(timer->sentinel);
     timer->sentinel = -1;
     /* Otherwise a thread that was stopped inside its handler may look something up yet. */
-    if (is_quiet)
+    if (timer->is_quiet)
         yarn_mappings_close(&timer->mappings);
     session->timer = NULL;
 }

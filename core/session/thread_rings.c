@@ -57,7 +57,8 @@ static void fit(const struct yarn_thread_rings *threads, struct yarn_plan *plan)
         continue;
 }
 
-int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid)
+int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid,
+                             struct yarn_thread_ring **ret_slot)
 {
     struct yarn_thread_rings *threads = session->threads;
     uint32_t number = free_slot(threads);
@@ -83,6 +84,7 @@ int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid)
     threads->nr_live++;
     threads->ring_bytes += yarn_thread_ring_bytes(slot);
     session->watch_generation++;
+    *ret_slot = slot;
     return 0;
 }
 

@@ -43,7 +43,8 @@ struct yarn_thread_rings {
 };
 
 /* Opens a slot for the thread, disabled. -ESRCH: it has gone; -ENOMEM: there is no memory. */
-YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid);
+YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid,
+                                             struct yarn_thread_ring **ret_slot);
 
 /* Closes the slot; what it counted is kept. */
 void yarn_thread_rings_close_slot(struct yarn_session *session, uint32_t number);

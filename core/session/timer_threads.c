@@ -205,17 +205,10 @@ static void end_block(struct yarn_timer_threads *threads, struct yarn_timer_thre
     thread->blocked_ns = 0;
 }
 
-/* Of a thread that has no timer: what is from its start on, or from now. */
-static void note_block(struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
-{
-    uint64_t used_ns = 0;
-    if (!thread->is_blocked && !(thread->is_old && yarn_timer_thread_cpu_ns(slot->tid, &used_ns)))
-        begin_block(thread, used_ns);
-}
-
 /* How often it was found to block the signal, this time included; 0: it does not. */
 static uint32_t count_blocked(struct yarn_timer_slot *slot, struct yarn_timer_thread *thread)
 {
+    uint64_t used_ns = 0;
     if (yarn_timer_slot_has(slot, YARN_TIMER_SLOT_TIMED)) {
         if (!is_deaf(slot, thread))
             return 0;
@@ -224,7 +217,10 @@ static uint32_t count_blocked(struct yarn_timer_slot *slot, struct yarn_timer_th
         thread->nr_blocked = BLOCKED_SCANS; /* it took so long that it is no accident */
         thread->is_old = true;
     } else if (blocks(slot->tid)) {
-        note_block(slot, thread);
+        /* It has no timer: what is from its start on, or from now. */
+        if (!thread->is_blocked &&
+            !(thread->is_old && yarn_timer_thread_cpu_ns(slot->tid, &used_ns)))
+            begin_block(thread, used_ns);
         thread->nr_blocked++;
         thread->is_old = true;
     } else {
@@ -289,13 +285,10 @@ int yarn_timer_threads_scan(struct yarn_timer_threads *threads, bool is_first,
                                                YARN_TIMER_THREADS_AT_ONCE, &threads->nr_listed);
     if (count < 0)
         return count;
-    size_t nr_refused = 0;
+    size_t nr_listed = yarn_size_min((size_t)count, YARN_TIMER_THREADS_AT_ONCE);
+    size_t nr_refused = (size_t)count - nr_listed;
     threads->nr_scans++;
-    for (int i = 0; i < count; i++) {
-        if (i >= YARN_TIMER_THREADS_AT_ONCE) {
-            nr_refused++;
-            continue;
-        }
+    for (size_t i = 0; i < nr_listed; i++) {
         if (threads->tids[i] == threads->own_tid)
             continue;
         int err = update_thread(threads, threads->tids[i], is_first, listener);
@@ -399,13 +392,10 @@ void yarn_timer_threads_quiet(struct yarn_timer_threads *threads)
 bool yarn_timer_threads_wait(struct yarn_timer_threads *threads)
 {
     bool is_quiet = true;
-    uint64_t left_ns = WAIT_NS;
-    for (size_t i = 0; i < threads->nr_slots; i++) {
-        if (!is_held(threads, i) || yarn_timer_slot_wait_for_writes(&yarn_timer_slots[i], left_ns))
-            continue;
-        is_quiet = false;
-        left_ns = 0;
-    }
+    for (size_t i = 0; i < threads->nr_slots; i++)
+        if (is_held(threads, i))
+            is_quiet &=
+                yarn_timer_slot_wait_for_writes(&yarn_timer_slots[i], is_quiet ? WAIT_NS : 0);
     return is_quiet;
 }
 
