@@ -58,7 +58,7 @@ static int open_all_cores(struct yarn_session *session)
             continue;
         if (yarn_probe_give_up_feature(session, err))
             continue;
-        return yarn_probe_fail(session, yarn_probe_reason(err), err);
+        return yarn_probe_fail(session, yarn_event_refusal(err), err);
     }
 }
 
@@ -114,7 +114,7 @@ static int attach_switches(struct yarn_session *session, pid_t tid,
     session->switches.is_open |= !err;
     if (!err || err == -ESRCH || yarn_probe_lacks_files(err))
         return err;
-    session->switches.reason = yarn_probe_reason(err);
+    session->switches.reason = yarn_event_refusal(err);
     return 0;
 }
 
@@ -189,7 +189,7 @@ static bool give_up_something(struct yarn_session *session, int err)
 {
     if (!yarn_switches_are_recorded(session))
         return yarn_probe_drop_event(session, err);
-    session->switches.reason = yarn_probe_reason(err);
+    session->switches.reason = yarn_event_refusal(err);
     session->report.failure = NULL;
     return true;
 }

@@ -166,7 +166,7 @@ static int open_per_thread(struct yarn_session *session)
         return found;
     err = session->report.thread_refusal;
     if (!found && err)
-        return yarn_probe_fail(session, yarn_probe_reason(err), err);
+        return yarn_probe_fail(session, yarn_event_refusal(err), err);
     session->report.nr_threads = session->report.nr_rings = (size_t)found;
     return 0;
 }

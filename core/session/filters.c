@@ -2,7 +2,6 @@
 #include "core/session/filters.h"
 
 #include "core/event/sample_filter.h"
-#include "core/sys/file.h"
 
 int yarn_filters_prepare(const struct yarn_session *session, struct yarn_event_status *state,
                          const char **ret_why)
@@ -29,13 +28,4 @@ int yarn_filters_set(const struct yarn_event_status *state, int fd)
               : state->program < 0 ? yarn_perf_set_filter(fd, state->spec.filter)
                                    : yarn_perf_set_program(fd, state->program);
     return err ? -EDOM : 0;
-}
-
-void yarn_filters_close(struct yarn_session *session)
-{
-    for (size_t i = 0; session->statuses && i < session->request->nr_events; i++) {
-        if (session->statuses[i].program >= 0)
-            yarn_file_close(session->statuses[i].program);
-        session->statuses[i].program = -1;
-    }
 }

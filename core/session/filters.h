@@ -18,6 +18,3 @@ YARN_MUST_CHECK int yarn_filters_prepare(const struct yarn_session *session,
 
 /* On an open event. -EDOM: the kernel does not take it. */
 YARN_MUST_CHECK int yarn_filters_set(const struct yarn_event_status *state, int fd);
-
-/* The programs; events that have them keep them. Idempotent. */
-void yarn_filters_close(struct yarn_session *session);

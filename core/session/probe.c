@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/probe.h"
 
-#include "core/event/refusal.h"
 #include "core/session/alternate_of.h"
 #include "core/session/cpu_wide.h"
 #include "core/session/filters.h"
@@ -17,11 +16,6 @@ int yarn_probe_fail(struct yarn_session *session, const char *what, int err)
     return err;
 }
 
-const char *yarn_probe_reason(int err)
-{
-    return yarn_event_refusal(err);
-}
-
 const char *yarn_probe_thread_reason(int err)
 {
     switch (err) {
@@ -32,7 +26,7 @@ const char *yarn_probe_thread_reason(int err)
     case -EBUSY:
         return "they block every signal";
     default:
-        return yarn_probe_reason(err);
+        return yarn_event_refusal(err);
     }
 }
 
@@ -43,7 +37,7 @@ bool yarn_probe_lacks_files(int err)
 
 bool yarn_probe_drop_event(struct yarn_session *session, int err)
 {
-    uint32_t kept = yarn_probe_first(session);
+    uint32_t kept = yarn_probe_first_on(session, -1);
     for (uint32_t i = (uint32_t)session->request->nr_events; i-- > 0;)
         if (!session->statuses[i].error && session->statuses[i].spec.is_clock)
             kept = i;
@@ -53,7 +47,7 @@ bool yarn_probe_drop_event(struct yarn_session *session, int err)
             continue;
         for (uint32_t member = first; member <= i; member++) {
             session->statuses[member].error = -err;
-            session->statuses[member].reason = yarn_probe_reason(err);
+            session->statuses[member].reason = yarn_event_refusal(err);
         }
         session->report.failure = NULL; /* it goes on without */
         return true;
@@ -246,7 +240,7 @@ static int open_as_may_be(struct yarn_session *session, uint32_t number, struct 
         }
         if (state->spec.is_if_permitted && state->spec.is_of_machine) {
             state->spec.is_of_machine = false;
-            state->reason = yarn_probe_reason(err);
+            state->reason = yarn_event_refusal(err);
             tid = session->request->pid;
             continue;
         }
@@ -302,7 +296,7 @@ static const char *reason_in_group(const struct yarn_session *session, uint32_t 
         return "groups that are read with each sample, of all threads, need Linux 6.12";
     if (is_member && err == -EINVAL && number != first)
         return "the kernel does not take it beside the other members of its group";
-    return yarn_probe_reason(err);
+    return yarn_event_refusal(err);
 }
 
 /* Opens a group, or one event, beside those of `events` that are open. -ESRCH: the thread has gone.
@@ -416,12 +410,4 @@ uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu)
             (cpu >= 0 && !yarn_event_spec_is_on(&session->statuses[number].spec, cpu))))
         number++;
     return number;
-}
-
-uint32_t yarn_probe_first(const struct yarn_session *session)
-{
-    uint32_t first = 0;
-    while (first + 1 < session->request->nr_events && session->statuses[first].error)
-        first++;
-    return first;
 }

@@ -9,11 +9,10 @@
  */
 #pragma once
 
+#include "core/event/refusal.h"
 #include "core/session/state.h"
 
-/* The reason of a refusal, a static sentence. */
-const char *yarn_probe_reason(int err);
-/* The same of a thread that could not be sampled. */
+/* Why a thread could not be sampled, a static sentence. */
 const char *yarn_probe_thread_reason(int err);
 
 /* Notes the failure in the report; returns `err`. */
@@ -48,7 +47,6 @@ YARN_MUST_CHECK int yarn_probe_specs(struct yarn_session *session, pid_t tid, in
 
 /* The number of the first spec that was not refused; of those that count on that core (-1: any), or
  * nr_events where there is none. */
-uint32_t yarn_probe_first(const struct yarn_session *session);
 uint32_t yarn_probe_first_on(const struct yarn_session *session, int cpu);
 
 /* Opens a spec as it is to be measured, its filter set: in the group that `leader` leads on that

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "core/base/span.h"
+#include "core/event/event.h"
 #include "core/session/plan.h"
 
 enum { YARN_SENTENCE_MAX = 512 };
@@ -20,6 +21,7 @@ struct yarn_event_status {
     bool copies_instead;           /* of the stack of calls that was asked for (LBR) */
     bool is_kernel_refused;        /* it was wanted, too: the user's part alone was permitted */
     int program;                   /* owned; of its filter at each sample (filters.h); -1: none */
+    struct yarn_event holder;      /* of a tracepoint, as long as the session (tracepoints.h) */
     const char *reason;            /* of a refusal or of a difference, a sentence; or NULL */
     char why[YARN_SENTENCE_MAX];   /* the reason, where it names something */
     struct yarn_span format;       /* of a tracepoint: its file `format` */

@@ -66,9 +66,10 @@ static int init_specs(struct yarn_session *session)
     if (!session->statuses)
         return -ENOMEM;
     for (size_t i = 0; i < request->nr_events; i++) {
-        session->statuses[i] =
-            (struct yarn_event_status){.spec = request->events[i], .program = -1};
+        session->statuses[i] = (struct yarn_event_status){
+            .spec = request->events[i], .program = -1, .holder = YARN_EVENT_CLOSED};
         find_site(request, &session->statuses[i].spec);
+        yarn_tracepoint_open(session, &session->statuses[i]);
     }
     return 0;
 }
@@ -129,9 +130,8 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
         .attachment = attachment,
     };
     yarn_arena_open(&session->arena, arena_bytes(wanted));
-    int (*const steps[])(struct yarn_session *) = {init_specs,       yarn_tracepoints_open,
-                                                   attachment->open, init_decoder,
-                                                   init_reads,       init_doubles};
+    int (*const steps[])(struct yarn_session *) = {init_specs, attachment->open, init_decoder,
+                                                   init_reads, init_doubles};
     int err = init_cpus(session, wanted);
     for (size_t i = 0; !err && i < YARN_COUNT_OF(steps); i++)
         err = steps[i](session);
@@ -150,7 +150,7 @@ static int open_with_spare_files(struct yarn_session *session, const struct want
     if (err || yarn_process_has_spare_files(SPARE_FILES))
         return err;
     yarn_session_close(session);
-    return yarn_probe_fail(session, yarn_probe_reason(-EMFILE), -EMFILE);
+    return yarn_probe_fail(session, yarn_event_refusal(-EMFILE), -EMFILE);
 }
 
 /* With `nr_spare` descriptors to spare, of the lowest numbers. */
@@ -412,8 +412,10 @@ void yarn_session_close(struct yarn_session *session)
 {
     if (session->report.attachment)
         session->report.attachment->close(session);
-    yarn_tracepoints_close(session);
-    yarn_filters_close(session);
+    for (size_t i = 0; session->statuses && i < session->request->nr_events; i++) {
+        yarn_event_close(&session->statuses[i].holder);
+        yarn_file_close(session->statuses[i].program);
+    }
     free_memory(session);
 }
 

@@ -92,7 +92,6 @@ struct yarn_session {
     size_t nr_events, max_events;
     struct yarn_event_status
         *statuses;                     /* one for each of request->events; alternates behind them */
-    struct yarn_event *holders;        /* likewise, of the tracepoints: see tracepoints.h */
     struct yarn_table numbers;         /* id of an event -> its number in `statuses` */
     struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
     struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */

@@ -79,7 +79,7 @@ static void open_switches(struct yarn_thread_ring *slot, struct yarn_session *se
     }
     yarn_event_close(&event);
     if (err != -ESRCH)
-        session->switches.reason = yarn_probe_reason(err);
+        session->switches.reason = yarn_event_refusal(err);
 }
 
 static void close_events(struct yarn_thread_ring *slot)

@@ -9,9 +9,8 @@ enum { THREADS_AT_ONCE = 1024, SCANS_MAX = 32 };
 
 struct scan {
     yarn_thread_attach_fn attach;
-    pid_t *known;
+    pid_t known[THREADS_AT_ONCE];
     size_t nr_known;
-    bool is_first;
 };
 
 void yarn_thread_report_name(pid_t pid, pid_t tid, const char *name,
@@ -38,20 +37,11 @@ static bool is_known(const struct scan *scan, pid_t tid)
     return false;
 }
 
-/* One thread of several that cannot be had, where that is no hindrance. */
-static bool may_refuse(struct yarn_session *session, int err)
-{
-    if (!err || !session->request->may_refuse_threads || !session->report.nr_threads)
-        return false;
-    session->report.thread_refusal = err;
-    session->report.nr_refused_threads++;
-    return true;
-}
-
 /* Attaches the threads of the list that are not known yet; their number, or a negative errno. */
 static int attach_new(struct yarn_session *session, struct scan *scan, const pid_t *tids,
                       size_t count)
 {
+    struct yarn_session_report *report = &session->report;
     int found = 0;
     for (size_t i = 0; i < count; i++) {
         if (tids[i] == session->own_tid || is_known(scan, tids[i]))
@@ -60,13 +50,17 @@ static int attach_new(struct yarn_session *session, struct scan *scan, const pid
             return -ENOSPC;
         scan->known[scan->nr_known++] = tids[i];
         int err = scan->attach(session, tids[i]);
-        if (err == -ESRCH || may_refuse(session, err))
-            continue;
-        if (err)
-            return err;
-        found++;
-        session->report.nr_threads++;
-        session->report.nr_late_threads += !scan->is_first;
+        if (!err) {
+            found++;
+            report->nr_threads++;
+            report->nr_late_threads += report->nr_scans > 0;
+        } else if (err != -ESRCH) {
+            /* One thread of several that cannot be had, where that is no hindrance. */
+            if (!session->request->may_refuse_threads || !report->nr_threads)
+                return err;
+            report->thread_refusal = err;
+            report->nr_refused_threads++;
+        }
     }
     return found;
 }
@@ -75,20 +69,18 @@ static int attach_new(struct yarn_session *session, struct scan *scan, const pid
 static const char *reason_of(int err)
 {
     if (yarn_probe_lacks_files(err) || err == -ENOMEM)
-        return yarn_probe_reason(err);
+        return yarn_event_refusal(err);
     return "an event could not be opened on every thread";
 }
 
 int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
 {
-    pid_t tids[THREADS_AT_ONCE], known[THREADS_AT_ONCE];
-    struct scan scan = {
-        .attach = attach,
-        .known = known,
-        .is_first = true,
-    };
+    pid_t tids[THREADS_AT_ONCE];
+    struct scan scan;
+    scan.attach = attach;
+    scan.nr_known = 0;
     const unsigned max = session->request->max_scans ? session->request->max_scans : SCANS_MAX;
-    session->report.nr_threads = session->report.nr_late_threads = 0;
+    session->report.nr_threads = session->report.nr_late_threads = session->report.nr_scans = 0;
     session->report.is_stable = false;
     for (unsigned i = 0; i < max && !session->report.is_stable; i++) {
         int count = yarn_process_own_threads(session->request->pid, tids, YARN_COUNT_OF(tids));
@@ -100,7 +92,6 @@ int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
             return yarn_probe_fail(session, reason_of(found), found);
         session->report.nr_scans = i + 1;
         session->report.is_stable = found == 0;
-        scan.is_first = false;
     }
     return 0;
 }

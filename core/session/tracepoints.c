@@ -51,26 +51,10 @@ static void hold(struct yarn_event *holder, const struct yarn_event_spec *spec)
         *holder = YARN_EVENT_CLOSED;
 }
 
-int yarn_tracepoints_open(struct yarn_session *session)
+void yarn_tracepoint_open(struct yarn_session *session, struct yarn_event_status *state)
 {
-    size_t count = session->request->nr_events;
-    session->holders = YARN_ARENA_NEW(&session->arena, struct yarn_event, count);
-    if (!session->holders)
-        return -ENOMEM;
-    for (size_t i = 0; i < count; i++) {
-        struct yarn_event_status *state = &session->statuses[i];
-        session->holders[i] = YARN_EVENT_CLOSED;
-        if (state->spec.kind != YARN_EVENT_TRACEPOINT || state->spec.refusal)
-            continue;
-        read_format(session, state);
-        hold(&session->holders[i], &state->spec);
-    }
-    return 0;
-}
-
-void yarn_tracepoints_close(struct yarn_session *session)
-{
-    for (size_t i = 0; session->holders && i < session->request->nr_events; i++)
-        yarn_event_close(&session->holders[i]);
-    session->holders = NULL;
+    if (state->spec.kind != YARN_EVENT_TRACEPOINT || state->spec.refusal)
+        return;
+    read_format(session, state);
+    hold(&state->holder, &state->spec);
 }

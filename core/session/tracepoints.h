@@ -12,8 +12,5 @@
 
 #include "core/session/state.h"
 
-/* The `format` of each, and its holder. -ENOMEM. */
-YARN_MUST_CHECK int yarn_tracepoints_open(struct yarn_session *session);
-
-/* Idempotent. */
-void yarn_tracepoints_close(struct yarn_session *session);
+/* Where the event is one: its `format`, and the one that holds it. */
+void yarn_tracepoint_open(struct yarn_session *session, struct yarn_event_status *state);
