@@ -14,6 +14,7 @@
 
 enum {
     LEADERS_MAX = 2048,
+    HANGS_UP = POLLHUP | POLLERR | POLLNVAL,
     PAUSE_MAX_NS = 2000000,
     PAUSE_SHARE = 8, /* of the time in which a ring fills */
     /* New threads a second from which waking by time is cheaper than being woken: each end of one
@@ -71,7 +72,7 @@ int yarn_reader_open(struct yarn_ring_reader *reader, bool is_poll, struct yarn_
         .alarm = YARN_TIMER_NONE,
     };
     /* A timed reader polls while the host sleeps, if it awaits that a blocked thread goes on. */
-    if (!is_poll && !yarn_wake_switches_is_open(session))
+    if (!is_poll && !session->wake_switches.is_open)
         return 0;
     int err = open_fds(reader, LEADERS_MAX);
     if (!err)
@@ -129,23 +130,18 @@ static bool call_at_ticks(struct yarn_ring_reader *reader, _Atomic uint32_t *wor
     return attachment->call_at_ticks && attachment->call_at_ticks(reader->session, word);
 }
 
-static bool can_await_switch(const struct yarn_ring_reader *reader)
-{
-    return yarn_wake_switches_is_open(reader->session) && reader->fds && !reader->is_by_time &&
-           yarn_wake_switches_await(reader->session);
-}
-
 bool yarn_reader_rest(struct yarn_ring_reader *reader, enum yarn_reader_rest wanted)
 {
-    bool is_timer = reader->session->timer;
+    struct yarn_session *session = reader->session;
+    bool is_timer = session->timer;
     bool needs_sentinel = reader->is_poll || wanted || (is_timer && reader->is_leader_gone);
     int sentinel = needs_sentinel ? find_sentinel(reader) : -1;
     call_at_ticks(reader, NULL);
     reader->rest = YARN_READER_AWAKE;
     if (wanted != YARN_READER_UNTIL_WORK)
-        yarn_wake_switches_ignore(reader->session);
-    else if (reader->session->request->watches_waits && reader->session->switches.is_open &&
-             !can_await_switch(reader))
+        yarn_wake_switches_turn(session, false);
+    else if (session->request->watches_waits && session->switches.is_open &&
+             !(reader->fds && !reader->is_by_time && yarn_wake_switches_await(session)))
         wanted = YARN_READER_AWAKE;
     bool by_poll =
         (sentinel >= 0 || reader->nr_visitors) && (wanted || is_timer) && can_have_alarm(reader);
@@ -154,7 +150,7 @@ bool yarn_reader_rest(struct yarn_ring_reader *reader, enum yarn_reader_rest wan
                      (wanted == YARN_READER_UNTIL_CALL || call_at_ticks(reader, reader->command)))))
         reader->rest = wanted;
     if (!reader->rest)
-        yarn_wake_switches_ignore(reader->session);
+        yarn_wake_switches_turn(session, false);
     if (reader->fds)
         reader->fds[YARN_READER_SENTINEL] = (struct pollfd){.fd = sentinel, .events = POLLIN};
     reader->sees_end = sentinel >= 0 || (!by_poll && reader->rest);
@@ -168,7 +164,7 @@ static void note_sentinel(struct yarn_ring_reader *reader)
 {
     int events = reader->fds[YARN_READER_SENTINEL].revents;
     /* A pidfd is readable at the end, an event because of its ring. */
-    bool has_ended = reader->session->timer ? events : events & (POLLHUP | POLLERR | POLLNVAL);
+    bool has_ended = reader->session->timer ? events : events & HANGS_UP;
     reader->has_end |= has_ended;
     reader->nr_sentinels_gone += has_ended;
 }
@@ -227,15 +223,6 @@ static void sleep_by_time(struct yarn_ring_reader *reader, uint64_t timeout_ns)
         sleep_on_words(reader, timeout_ns);
 }
 
-/* A leader that hung up would end every poll at once: it leaves the set, its ring is drained by
- * time. */
-static void drop_dead(struct yarn_ring_reader *reader)
-{
-    for (size_t i = YARN_READER_FIRST_LEADER; i < reader->nr_fds; i++)
-        if (reader->fds[i].revents & (POLLHUP | POLLERR | POLLNVAL))
-            reader->fds[i].fd = -1;
-}
-
 /* Before the first wait nothing is known, and threads are mostly made at the start: those that
  * inherit do not need the reader. */
 static bool threads_come_and_go(struct yarn_ring_reader *reader, uint64_t now_ns)
@@ -254,7 +241,11 @@ static void sleep_by_poll(struct yarn_ring_reader *reader, uint64_t start_ns, ui
 {
     if (!poll_fds(reader, reader->nr_fds, timeout_ns))
         return;
-    drop_dead(reader);
+    /* A leader that hung up would end every poll at once: it leaves the set, its ring is drained by
+     * time. */
+    for (size_t i = YARN_READER_FIRST_LEADER; i < reader->nr_fds; i++)
+        if (reader->fds[i].revents & HANGS_UP)
+            reader->fds[i].fd = -1;
     reader->woke_early = true;
     uint64_t taken_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - start_ns;
     uint64_t pause_ns = yarn_u64_min(reader->pause_ns, timeout_ns);
@@ -280,33 +271,24 @@ static void sleep_for_rings(struct yarn_ring_reader *reader, uint64_t timeout_ns
         sleep_by_poll(reader, now_ns, timeout_ns);
 }
 
-/* The timer is set anew each time: what the reader itself has used since is in its clock, too. */
-static void set_alarm(const struct yarn_ring_reader *reader, uint64_t first_ns)
-{
-    const struct yarn_timer_rate rate = {.first_ns = first_ns};
-    int err = yarn_timer_set(reader->alarm, &rate);
-    if (err)
-        return; /* not with a timer that was made */
-}
-
 void yarn_reader_wait(struct yarn_ring_reader *reader, uint64_t timeout_ns)
 {
-    reader->woke_early = false;
-    reader->has_visitor = false;
-    reader->is_woken = false;
-    reader->has_end = false;
+    reader->woke_early = reader->has_visitor = reader->is_woken = reader->has_end = false;
     if (atomic_load(reader->command) != 0)
         return;
     if (reader->rest && !reader->polls) {
         sleep_on_words(reader, timeout_ns);
         return;
     }
+    static const struct yarn_timer_rate alarm = {.first_ns = ALARM_NS}, none = {.first_ns = 0};
     bool has_alarm = reader->rest == YARN_READER_UNTIL_WORK;
-    if (has_alarm)
-        set_alarm(reader, ALARM_NS);
+    /* It is set anew each time: what the reader itself has used since is in its clock, too. */
+    int err = has_alarm ? yarn_timer_set(reader->alarm, &alarm) : 0;
     sleep_for_rings(reader, timeout_ns);
-    if (has_alarm && !reader->is_woken) /* it would have the host's threads share a clock */
-        set_alarm(reader, 0);
+    if (has_alarm && !err && !reader->is_woken) /* it would have the host's threads share a clock */
+        err = yarn_timer_set(reader->alarm, &none);
+    if (err)
+        reader->alarm_refusal = err;
 }
 
 void yarn_reader_close(struct yarn_ring_reader *reader)

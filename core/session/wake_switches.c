@@ -64,7 +64,7 @@ static bool has_records(struct yarn_session *session)
     return false;
 }
 
-static void turn(struct yarn_session *session, bool is_on)
+void yarn_wake_switches_turn(struct yarn_session *session, bool is_on)
 {
     struct yarn_wake_switches *wake = &session->wake_switches;
     const struct yarn_thread_rings *threads = session->threads;
@@ -81,16 +81,10 @@ static void turn(struct yarn_session *session, bool is_on)
 
 bool yarn_wake_switches_await(struct yarn_session *session)
 {
-    turn(session, true);
-    if (!has_records(session))
-        return true;
-    turn(session, false);
-    return false;
-}
-
-void yarn_wake_switches_ignore(struct yarn_session *session)
-{
-    turn(session, false);
+    yarn_wake_switches_turn(session, session->wake_switches.is_open);
+    if (has_records(session))
+        yarn_wake_switches_turn(session, false);
+    return session->wake_switches.is_on;
 }
 
 void yarn_wake_switches_close(struct yarn_session *session)

@@ -16,14 +16,10 @@
 /* For the threads that have switch records now. Where it cannot be had there is none. */
 void yarn_wake_switches_open(struct yarn_session *session);
 
-static inline bool yarn_wake_switches_is_open(const struct yarn_session *session)
-{
-    return session->wake_switches.is_open;
-}
-
-/* From now on, until it is ignored. False where a record has come meanwhile: then it is. */
+/* From now on, until it is turned off. False where there is none, or a record has come meanwhile:
+ * then it is off. */
 bool yarn_wake_switches_await(struct yarn_session *session);
-void yarn_wake_switches_ignore(struct yarn_session *session);
+void yarn_wake_switches_turn(struct yarn_session *session, bool is_on);
 
 /* Idempotent. */
 void yarn_wake_switches_close(struct yarn_session *session);
