@@ -200,18 +200,12 @@ void yarn_alternates_deepen(struct yarn_session *session)
 
 /* ---- their records ---- */
 
-static bool is_about_threads(enum yarn_record_type type)
-{
-    return type == YARN_RECORD_MMAP || type == YARN_RECORD_COMM || type == YARN_RECORD_FORK ||
-           type == YARN_RECORD_EXIT;
-}
-
 bool yarn_alternates_exclude(const struct yarn_session *session,
                              const struct yarn_typed_record *record)
 {
     const struct yarn_turns *turns = &session->turns;
     bool is_sample = record->type == YARN_RECORD_SAMPLE;
-    if (!turns->count || (!is_sample && !is_about_threads(record->type)))
+    if (!turns->count || record->type > YARN_RECORD_EXIT) /* not of an event that takes turns */
         return false;
     uint32_t number =
         is_sample ? record->event : yarn_table_find(&session->numbers, record->perf.id);

@@ -346,16 +346,6 @@ static void gather_per_core(struct yarn_session *session,
         check_machine(session);
 }
 
-/* Each core's event of a thread is enabled for all of the thread's time and runs only where its
- * core is: so one core's share of the enabled time is the thread's, and a running time below it is
- * multiplexing. Between the opening of the first core's event and the last's some may be missing.
- */
-static void share_enabled_time(struct yarn_perf_count *sum, size_t nr_cores)
-{
-    uint64_t enabled_ns = sum->time_enabled_ns / yarn_size_max(nr_cores, 1);
-    sum->time_enabled_ns = yarn_u64_max(enabled_ns, sum->time_running_ns);
-}
-
 /* That its PMU counts on. */
 static size_t nr_cores_of(const struct yarn_session *session, uint32_t number)
 {
@@ -387,7 +377,12 @@ static struct yarn_perf_count count_per_core(const struct yarn_session *session,
             yarn_event_add_count(&session->events[i], &sum);
     if (yarn_cpu_wide_is(session, number)) /* it samples the process's CPU time */
         return yarn_host_clock_count(&session->wide.clock, sum.lost);
-    share_enabled_time(&sum, nr_cores_of(session, number));
+    /* Each core's event of a thread is enabled for all of the thread's time and runs only where its
+     * core is: so one core's share of the enabled time is the thread's, and a running time below it
+     * is multiplexing. Between the opening of the first core's event and the last's some may be
+     * missing. */
+    sum.time_enabled_ns /= yarn_size_max(nr_cores_of(session, number), 1);
+    sum.time_enabled_ns = yarn_u64_max(sum.time_enabled_ns, sum.time_running_ns);
     return sum;
 }
 

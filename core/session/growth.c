@@ -13,11 +13,6 @@ enum { MANY_SAMPLES = 12, PAGE_BYTES = 4096 };
 
 /* ---- how large ---- */
 
-static uint64_t locked_bytes(const struct yarn_session *session, size_t ring_bytes)
-{
-    return session->nr_cores * (uint64_t)(ring_bytes + PAGE_BYTES);
-}
-
 void yarn_growth_plan(struct yarn_session *session)
 {
     struct yarn_plan *got = &session->report.got;
@@ -27,7 +22,7 @@ void yarn_growth_plan(struct yarn_session *session)
     if (whole.ring_bytes > got->ring_bytes) {
         uint64_t lockable = yarn_locked_memory_left();
         while (whole.ring_bytes > got->ring_bytes &&
-               locked_bytes(session, whole.ring_bytes) > lockable)
+               session->nr_cores * (uint64_t)(whole.ring_bytes + PAGE_BYTES) > lockable)
             whole.ring_bytes /= 2;
         session->growth.is_refused = whole.ring_bytes <= got->ring_bytes;
     }

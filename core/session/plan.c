@@ -208,14 +208,6 @@ struct yarn_plan yarn_plan_to_begin(const struct yarn_session_request *request, 
     return begin.ring_bytes < whole.ring_bytes ? begin : whole;
 }
 
-static bool is_of_machine(const struct yarn_session_request *request)
-{
-    for (size_t i = 0; i < request->nr_events; i++)
-        if (request->events[i].is_of_machine)
-            return true;
-    return false;
-}
-
 struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_request *request,
                                              size_t nr_cores)
 {
@@ -228,11 +220,12 @@ struct yarn_plan_estimate yarn_plan_strategy(const struct yarn_session_request *
         .core_ring_bytes = (uint64_t)ring_minimum(&core) * nr_cores,
         .is_asked = request->strategy != YARN_STRATEGY_AUTO,
     };
-    estimate.is_per_thread = estimate.is_asked ? request->strategy == YARN_STRATEGY_PER_THREAD
-                             : is_of_machine(request)
-                                 ? false
+    estimate.is_per_thread = estimate.is_asked
+                                 ? request->strategy == YARN_STRATEGY_PER_THREAD
                                  : estimate.core_birth_ns > estimate.thread_birth_ns ||
                                        estimate.core_ring_bytes > RINGS_MAX / 2;
+    for (size_t i = 0; i < request->nr_events && !estimate.is_asked; i++)
+        estimate.is_per_thread &= !request->events[i].is_of_machine;
     return estimate;
 }
 
@@ -295,12 +288,6 @@ bool yarn_plan_deeper(const struct yarn_session_request *request, size_t nr_core
     return true;
 }
 
-/* Of an event that nobody asked a rate for: it has the one for all. */
-static bool may_be_slower(const struct yarn_event_spec *event)
-{
-    return !event->has_own_rate && has_rate(event);
-}
-
 bool yarn_plan_may_change(const struct yarn_session_request *request)
 {
     for (size_t i = 0; i < request->nr_events; i++)
@@ -350,7 +337,7 @@ struct yarn_plan yarn_plan_of_alternate(const struct yarn_session_request *reque
 
 void yarn_plan_rate_event(const struct yarn_plan *plan, struct yarn_event_spec *event)
 {
-    if (!plan->rate_permille || !may_be_slower(event))
+    if (!plan->rate_permille || event->has_own_rate || !has_rate(event))
         return;
     event->period = event->period * AS_ASKED / plan->rate_permille;
     if (event->frequency)

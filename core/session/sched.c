@@ -35,11 +35,6 @@ static enum yarn_sched_kind tracepoints_of(const struct yarn_session *session,
     return kind;
 }
 
-static bool has_less(enum yarn_sched_kind asked, enum yarn_sched_kind got)
-{
-    return asked == YARN_SCHED_AUTO ? got != YARN_SCHED_TRACEPOINTS_ALL : got != asked;
-}
-
 struct yarn_sched yarn_session_sched(const struct yarn_session *session,
                                      const struct yarn_sched *asked, const char **ret_reason)
 {
@@ -52,7 +47,9 @@ struct yarn_sched yarn_session_sched(const struct yarn_session *session,
         got.kind = has_switches ? YARN_SCHED_SWITCH : YARN_SCHED_OFF;
     if (got.kind == YARN_SCHED_OFF && asked->kind != YARN_SCHED_OFF && !reason)
         reason = yarn_session_switches_refusal(session);
-    *ret_reason = has_less(asked->kind, got.kind) ? reason : NULL;
+    bool is_auto = asked->kind == YARN_SCHED_AUTO;
+    bool is_as_asked = got.kind == (is_auto ? YARN_SCHED_TRACEPOINTS_ALL : asked->kind);
+    *ret_reason = is_as_asked ? NULL : reason;
     return got;
 }
 

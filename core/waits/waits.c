@@ -268,24 +268,15 @@ static void assume_blocked(struct yarn_waits *waits, struct yarn_wait *wait, uin
     list(waits, wait);
 }
 
-static void assume_all(struct yarn_waits *waits, uint64_t now_ns)
-{
-    for (uint32_t i = 0; i < waits->count; i++)
-        if (at(waits, i)->tid)
-            assume_blocked(waits, at(waits, i), now_ns);
-}
-
-static void drop_all(struct yarn_waits *waits)
-{
-    for (uint32_t i = 0; i < waits->count; i++)
-        if (at(waits, i)->tid)
-            drop_look(waits, at(waits, i));
-}
-
 void yarn_waits_lose(struct yarn_waits *waits, uint64_t now_ns)
 {
-    drop_all(waits);
-    assume_all(waits, now_ns);
+    for (uint32_t i = 0; i < waits->count; i++) {
+        struct yarn_wait *wait = at(waits, i);
+        if (!wait->tid)
+            continue;
+        drop_look(waits, wait);
+        assume_blocked(waits, wait, now_ns);
+    }
 }
 
 void yarn_waits_add(struct yarn_waits *waits, uint32_t tid, uint64_t now_ns)
@@ -303,7 +294,7 @@ void yarn_waits_start(struct yarn_waits *waits, uint64_t now_ns)
     waits->random ^= now_ns << 1;
     waits->round_ns = waits->second_ns = now_ns;
     waits->nr_looks = 0;
-    assume_all(waits, now_ns);
+    yarn_waits_lose(waits, now_ns); /* what was before */
     plan_round(waits, now_ns);
 }
 
@@ -319,16 +310,10 @@ void yarn_waits_stop(struct yarn_waits *waits, uint64_t now_ns)
             write(waits, wait, now_ns);
         end_wait(waits, wait, now_ns);
         enter(waits, wait, YARN_WAIT_UNKNOWN, now_ns);
+        drop_look(waits, wait);
     }
-    drop_all(waits);
     waits->is_on = false;
     waits->due_ns = waits->grown_ns = UINT64_MAX;
-}
-
-/* Of a wait whose look counts: when it will have lasted twice what is written of it. */
-static uint64_t doubled_ns(const struct yarn_wait *wait)
-{
-    return wait->since_ns + 2 * wait->written_ns;
 }
 
 /* What is near its doubling goes along, so that waits that began together are written together. */
@@ -345,7 +330,9 @@ static void update(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t se
     }
     if (counts(wait, seen_ns) && is_due(wait, seen_ns))
         write(waits, wait, seen_ns);
-    uint64_t next_ns = wait->is_written ? doubled_ns(wait) : wait->look_until_ns;
+    /* When it will have lasted twice what is written of it. */
+    uint64_t next_ns =
+        wait->is_written ? wait->since_ns + 2 * wait->written_ns : wait->look_until_ns;
     waits->grown_ns = yarn_u64_min(waits->grown_ns, next_ns);
 }
 
@@ -376,20 +363,16 @@ void yarn_waits_skip(struct yarn_waits *waits, uint64_t now_ns)
     plan_round(waits, now_ns);
 }
 
-static bool is_worth(const struct yarn_wait *wait)
-{
-    return wait->state == YARN_WAIT_BLOCKED ||
-           (wait->state == YARN_WAIT_RUNNING && wait->nr_quiet_rounds < QUIET_ROUNDS_MAX);
-}
-
 struct yarn_wait *yarn_waits_next(struct yarn_waits *waits, const struct yarn_wait *after)
 {
     uint32_t number = after ? after->after : waits->listed;
     for (; number != NONE; number = at(waits, number)->after) {
         struct yarn_wait *wait = at(waits, number);
-        if (!is_worth(wait))
+        bool is_running = wait->state == YARN_WAIT_RUNNING;
+        if (wait->state != YARN_WAIT_BLOCKED &&
+            !(is_running && wait->nr_quiet_rounds < QUIET_ROUNDS_MAX))
             continue;
-        wait->nr_quiet_rounds += wait->state == YARN_WAIT_RUNNING;
+        wait->nr_quiet_rounds += is_running;
         return wait;
     }
     return NULL;
