@@ -17,8 +17,3 @@
 /* Whether the event is to be one clock a core; where that is refused threads inherit it, and the
  * error is in session->wide. -ENOENT: there is not just one clock that is sampled by a period. */
 void yarn_cpu_wide_choose(struct yarn_session *session);
-
-static inline bool yarn_cpu_wide_is(const struct yarn_session *session, uint32_t number)
-{
-    return session->wide.is_on && number == session->wide.number;
-}

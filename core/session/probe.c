@@ -2,7 +2,6 @@
 #include "core/session/probe.h"
 
 #include "core/session/alternate_of.h"
-#include "core/session/cpu_wide.h"
 #include "core/session/filters.h"
 #include "core/session/groups.h"
 #include "core/session/usable.h"

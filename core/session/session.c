@@ -3,7 +3,6 @@
 
 #include "core/session/alternates.h"
 #include "core/session/attach.h"
-#include "core/session/cpu_wide.h"
 #include "core/session/doubles.h"
 #include "core/session/filters.h"
 #include "core/session/group_reads.h"

@@ -119,3 +119,9 @@ struct yarn_session {
 };
 
 #define YARN_SESSION_CLOSED ((struct yarn_session){.request = NULL})
+
+/* Whether the event is a clock of each core (cpu_wide.h). */
+static inline bool yarn_cpu_wide_is(const struct yarn_session *session, uint32_t number)
+{
+    return session->wide.is_on && number == session->wide.number;
+}

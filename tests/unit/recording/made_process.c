@@ -157,3 +157,10 @@ const char *made_process_line(const char *begin)
     ck_assert_msg(line && *line, "no line begins with %s", begin);
     return line;
 }
+
+void made_process_birth(uint32_t tid, uint32_t parent_tid, uint64_t time_ns)
+{
+    const struct yarn_dump_thread thread = {
+        .tid = tid, .parent_tid = parent_tid, .time_ns = time_ns};
+    yarn_thread_snapshot_on_begin(&made.account.threads, NULL, &thread);
+}

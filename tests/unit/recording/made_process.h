@@ -53,3 +53,6 @@ size_t made_process_lines(const char *begin);
 
 /* The first line that begins so; it fails where there is none. */
 const char *made_process_line(const char *begin);
+
+/* As the kernel reports it where there is no dump yet. */
+void made_process_birth(uint32_t tid, uint32_t parent_tid, uint64_t time_ns);

@@ -320,17 +320,10 @@ START_TEST(threads_that_are_there_begin_with_the_dump)
 }
 END_TEST
 
-static void report_birth(uint32_t tid, uint32_t parent_tid, uint64_t time_ns)
-{
-    const struct yarn_dump_thread thread = {
-        .tid = tid, .parent_tid = parent_tid, .time_ns = time_ns};
-    yarn_thread_snapshot_on_begin(&made.account.threads, NULL, &thread);
-}
-
 START_TEST(a_thread_that_was_over_before_the_dump_is_in_it)
 {
     follow_this_process();
-    report_birth((uint32_t)MADE_THREAD, MADE_PID, 41);
+    made_process_birth((uint32_t)MADE_THREAD, MADE_PID, 41);
     yarn_thread_snapshot_on_exit(&made.account.threads, NULL, MADE_THREAD, 43);
     ck_assert(yarn_process_dump_begin(&made.dump));
     made_process_read();
@@ -374,7 +367,7 @@ START_TEST(an_end_that_was_stored_is_not_stored_again)
     made.account.threads.count = 1;
     yarn_thread_snapshot_compare(&made.account.threads, made.dump.writer, 1);
     yarn_thread_snapshot_on_exit(&made.account.threads, made.dump.writer, MADE_THREAD, 5);
-    report_birth((uint32_t)MADE_THREAD, 1, 1); /* another of that number */
+    made_process_birth((uint32_t)MADE_THREAD, 1, 1); /* another of that number */
     yarn_thread_snapshot_on_exit(&made.account.threads, made.dump.writer, MADE_THREAD, 9);
     made_process_read();
     ck_assert_uint_eq(made_process_lines("thread_end "), 2);
@@ -394,7 +387,7 @@ static void report_births(uint64_t time_ns)
     struct yarn_thread_snapshot now = made.account.threads;
     yarn_thread_snapshot_take(&now);
     for (size_t i = 0; i < now.count; i++)
-        report_birth((uint32_t)now.tids[i], 4194001, time_ns);
+        made_process_birth((uint32_t)now.tids[i], 4194001, time_ns);
 }
 
 START_TEST(a_thread_that_began_before_the_dump_has_its_birth_and_its_parent)
