@@ -118,6 +118,7 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     attr.inherit = !options->is_single;
     attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
+    attr.enable_on_exec = options->starts_at_exec;
     if (options->reads_members) {
         attr.sample_type |= PERF_SAMPLE_READ;
         attr.read_format |= PERF_FORMAT_GROUP | PERF_FORMAT_ID;
@@ -176,6 +177,7 @@ struct perf_event_attr yarn_attr_of_switches(const struct yarn_attr_options *opt
     attr.inherit = !options->is_single;
     attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
+    attr.enable_on_exec = options->starts_at_exec;
     attr.context_switch = 1;
     return attr;
 }

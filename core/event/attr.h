@@ -39,6 +39,7 @@ struct yarn_attr_options {
     bool has_call_branches;   /* the processor's stack of calls, of the user's code */
     bool has_side_band;       /* also mapping, comm and task records: one event a thread and core */
     bool is_single;           /* of its thread only: not inherited */
+    bool starts_at_exec;      /* enabled by its thread's next exec */
     bool reads_members;       /* leads a group: each sample has what its members counted */
     bool is_read;             /* a member of such a group: takes no samples */
     uint32_t watermark_bytes; /* at which its own ring wakes the poller; 0: none of its own */

@@ -19,6 +19,8 @@ enum {
     THREADS_MORE = 64,
     SPARE_FILES = 8,
     FEW_THREADS = 8,
+    TREE_RING_BYTES = 1024 * 1024,
+    TREE_COPY_BYTES = 16 * 1024,
 };
 
 #define MACHINE_LOOK_NS (100 * YARN_NS_PER_MS)
@@ -31,11 +33,21 @@ static struct yarn_plan plan_to_begin(struct yarn_session *session)
     const struct yarn_session_request *request = session->request;
     size_t nr_events = 2 * request->nr_events + yarn_switches_are_recorded(session);
     size_t nr_files = session->nr_cpus * (2 + session->nr_threads * nr_events);
-    session->growth.may_grow = request->strategy != YARN_STRATEGY_CORES &&
+    session->growth.may_grow = request->strategy != YARN_STRATEGY_CORES && !request->follows_tree &&
                                !session->may_drop_events && session->nr_threads <= FEW_THREADS &&
                                yarn_process_has_spare_files(nr_files + SPARE_FILES);
     return session->growth.may_grow ? yarn_plan_to_begin(request, session->nr_cpus)
                                     : yarn_plan_of_core(request, session->nr_cpus);
+}
+
+/* What a tree is sampled into is emptied each few ms, at best: of smaller rings copies are to be
+ * smaller, too, where the user set no size. */
+static void suit_copies(struct yarn_session *session)
+{
+    struct yarn_plan *got = &session->report.got;
+    if (session->request->follows_tree && session->request->may_deepen &&
+        got->ring_bytes < TREE_RING_BYTES && got->stack_bytes > TREE_COPY_BYTES)
+        got->stack_bytes = TREE_COPY_BYTES;
 }
 
 /* With ever smaller sizes while the memlock limit refuses, and fewer features while the kernel does
@@ -50,6 +62,7 @@ static int open_all_cores(struct yarn_session *session)
     for (;;) {
         err = yarn_core_rings_open(session);
         if (!err) {
+            suit_copies(session);
             yarn_growth_plan(session);
             return 0;
         }
@@ -294,7 +307,7 @@ static int open_per_core(struct yarn_session *session)
     int err = open_all_cores(session);
     if (!err)
         err = yarn_probe_specs(session, session->request->pid, session->cores[0].cpu);
-    if (!err)
+    if (!err && !session->request->follows_tree)
         yarn_alternates_choose(session);
     if (!err && session->request->strategy == YARN_STRATEGY_CORES)
         yarn_cpu_wide_choose(session);

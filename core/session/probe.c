@@ -108,6 +108,7 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
                                                  ? session->alternates.stack_bytes
                                                  : session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
+        .starts_at_exec = session->request->starts_at_exec,
         .reads_members = reads && is_sampled,
         .is_read = !is_sampled,
     };

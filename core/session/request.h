@@ -31,7 +31,9 @@ struct yarn_session_request {
     uint64_t switch_rate_max_hz;      /* switch records a second and core; 0: any number */
     pid_t pid;                        /* of the host */
     const struct yarn_target *target; /* borrowed: the host, for what is asked of it */
-    bool host_waits; /* no host thread runs meanwhile, so its limits may be raised */
+    bool follows_tree;   /* processes that it makes and programs that it executes, too */
+    bool starts_at_exec; /* not by an enable, but once the host executes a program */
+    bool host_waits;     /* no host thread runs meanwhile, so its limits may be raised */
     /* Where a symbol is in the host, for breakpoints; false where nobody knows. NULL: none is
      * known. */
     bool (*find_symbol)(const char *symbol, uint64_t *ret_address);

@@ -31,7 +31,9 @@ struct wanted {
 
 static void count(struct wanted *ret_wanted, const struct yarn_session_request *request)
 {
-    int nr_threads = yarn_process_nr_threads();
+    int nr_threads = request->follows_tree
+                         ? yarn_target_threads(request->target, request->pid, NULL, 0)
+                         : yarn_process_nr_threads();
     ret_wanted->request = request;
     ret_wanted->nr_cpus = yarn_process_present_cpus(ret_wanted->cpus, CPUS_MAX);
     ret_wanted->nr_threads = nr_threads > 0 ? (size_t)nr_threads : 1;
@@ -125,7 +127,9 @@ static int open_by(struct yarn_session *session, const struct wanted *wanted,
     session->report = (struct yarn_session_report){
         .asked = yarn_plan_first(request),
         .got = yarn_plan_first(request),
-        .features = YARN_ATTR_ALL,
+        .features = request->follows_tree
+                        ? YARN_ATTR_ALL & ~(YARN_ATTR_INHERIT_THREAD | YARN_ATTR_REMOVE_ON_EXEC)
+                        : YARN_ATTR_ALL,
         .attachment = attachment,
     };
     yarn_arena_open(&session->arena, arena_bytes(wanted));
@@ -321,6 +325,13 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
             session->report.attachment->after_drain(session);
     }
     return count;
+}
+
+size_t yarn_session_watched(const struct yarn_session *session, struct pollfd *ret_fds, size_t size)
+{
+    const struct yarn_attachment *attachment = session->report.attachment;
+    size_t count = attachment->watched ? attachment->watched(session, ret_fds, size) : 0;
+    return count == YARN_NOT_WATCHED ? 0 : count;
 }
 
 bool yarn_session_can_count(const struct yarn_session *session)

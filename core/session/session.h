@@ -44,6 +44,11 @@ size_t yarn_session_drain(struct yarn_session *session, bool is_last,
 /* False where the counts of events are not known: no thread could be attached. */
 bool yarn_session_can_count(const struct yarn_session *session);
 
+/* The descriptors to poll for its rings, at most `size` of them; their number, 0: by time. */
+struct pollfd;
+size_t yarn_session_watched(const struct yarn_session *session, struct pollfd *ret_fds,
+                            size_t size);
+
 /* Sums over threads and cores, by system calls: one for each open event. The enabled time is that
  * of the threads: less running time says that the event had to share a counter. */
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number);

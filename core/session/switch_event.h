@@ -33,6 +33,7 @@ YARN_MUST_CHECK static inline int yarn_switches_open(const struct yarn_session *
     struct yarn_attr_options options = {
         .features = session->report.features,
         .is_single = session->threads != NULL,
+        .starts_at_exec = session->request->starts_at_exec,
     };
     struct perf_event_attr attr = yarn_attr_of_switches(&options);
     return yarn_event_open(ret_event, &attr, YARN_SWITCHES_NUMBER, tid, cpu);

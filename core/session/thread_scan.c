@@ -79,11 +79,13 @@ int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
     struct scan scan;
     scan.attach = attach;
     scan.nr_known = 0;
+    const struct yarn_session_request *request = session->request;
+    const struct yarn_target *target = request->follows_tree ? request->target : &yarn_target_self;
     const unsigned max = session->request->max_scans ? session->request->max_scans : SCANS_MAX;
     session->report.nr_threads = session->report.nr_late_threads = session->report.nr_scans = 0;
     session->report.is_stable = false;
     for (unsigned i = 0; i < max && !session->report.is_stable; i++) {
-        int count = yarn_process_own_threads(session->request->pid, tids, YARN_COUNT_OF(tids));
+        int count = yarn_target_threads(target, request->pid, tids, YARN_COUNT_OF(tids));
         if (count < 0)
             return yarn_probe_fail(session, "the list of threads could not be read", count);
         size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));

@@ -155,8 +155,8 @@ static int read_job(struct yarn_job *job, int argc, char *const argv[], struct y
                : -ECANCELED;
 }
 
-int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *const envp[],
-                  struct yarn_text *fault)
+int yarn_job_init_for_tree(struct yarn_job *job, int argc, char *const argv[], char *const envp[],
+                           struct yarn_text *fault)
 {
     job->envp = envp;
     yarn_arena_open_over(&job->arena, arena_room, sizeof arena_room);
@@ -164,6 +164,16 @@ int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *cons
     if (err)
         yarn_job_fini(job);
     return err;
+}
+
+int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *const envp[],
+                  struct yarn_text *fault)
+{
+    int err = yarn_job_init_for_tree(job, argc, argv, envp, fault);
+    if (err || yarn_job_is_for(&job->options, job->facts.exe))
+        return err;
+    yarn_job_fini(job);
+    return -ECANCELED;
 }
 
 void yarn_job_leave_others(struct yarn_job *job, const char *why)

@@ -32,6 +32,10 @@ struct yarn_job {
 YARN_MUST_CHECK int yarn_job_init(struct yarn_job *job, int argc, char *const argv[],
                                   char *const envp[], struct yarn_text *fault);
 
+/* The same for processes of any name, which YARN_COMM is yet to be asked about. */
+YARN_MUST_CHECK int yarn_job_init_for_tree(struct yarn_job *job, int argc, char *const argv[],
+                                           char *const envp[], struct yarn_text *fault);
+
 /* Whether YARN_COMM names that executable. */
 bool yarn_job_is_for(const struct yarn_options *options, const char *path);
 
