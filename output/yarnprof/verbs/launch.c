@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "output/yarnprof/command/spawn.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/verbs/spawn.h"
 
 #define PRELOAD_NAME "libyarn_preload.so"
 #define YARN_BESIDE_LIBDIR "/../" YARN_LIBDIR

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "output/yarnprof/verbs/spawn.h"
+#include "output/yarnprof/command/spawn.h"
 
 static const char no_counter[] =
     "never counted: others held the counters all the time, so ask for fewer events at once";

@@ -12,6 +12,7 @@
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/io/written.h"
 #include "output/yarnprof/options/arguments.h"
+#include "output/yarnprof/outside/outside.h"
 #include "output/yarnprof/verbs/hold.h"
 #include "output/yarnprof/verbs/launch.h"
 #include "output/yarnprof/verbs/name_dumps.h"
@@ -21,6 +22,8 @@
 enum {
     FIRST_OPTION = YARN_ARGUMENT_OWN, /* plus enum yarn_option */
     STACKS = FIRST_OPTION + YARN_OPTION_COUNT,
+    OUTSIDE,
+    INSIDE,
 };
 
 /* Why -g has no value here: users of perf type it without one. */
@@ -31,6 +34,10 @@ static const struct yarn_argument arguments[] = {
     {NULL, 'g', NULL, "record stacks, which is the default", STACKS},
     {"call-graph", 0, "HOW", "the same as --callgraph", FIRST_OPTION + YARN_OPTION_CALLGRAPH},
 #include "core/config/options.def"
+    {"outside", 0, NULL,
+     "record from a process of its own, with nothing in the command: also static programs",
+     OUTSIDE},
+    {"inside", 0, NULL, "record by the preload, which is the default", INSIDE},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
     {0},
 };
@@ -45,7 +52,8 @@ static const char *const option_names[YARN_OPTION_COUNT] = {
 struct request {
     struct yarn_arena arena;
     struct yarn_options options;
-    bool has_run; /* it was named */
+    bool has_run;    /* it was named */
+    bool is_outside; /* recorded by this process, not by the preload */
 };
 
 /* YARN_LOG_FILE for log-file. */
@@ -107,7 +115,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     struct request *request = self;
     struct yarn_option_fault fault = {.right = "another value"};
     char variable[64], *encoded = NULL;
-    if (id == STACKS)
+    if (id == OUTSIDE || id == INSIDE)
+        request->is_outside = id == OUTSIDE;
+    if (id >= STACKS)
         return 0;
     enum yarn_option option = (enum yarn_option)(id - FIRST_OPTION);
     int err = yarn_options_set(&request->options, &request->arena, option, value, &fault);
@@ -191,6 +201,14 @@ static void name_written(const struct yarn_written_folder *folder, uint64_t sinc
     yarn_sources_fini(&sources);
 }
 
+static bool report_written(const struct request *request, uint64_t since_ns)
+{
+    struct yarn_written_folder folder;
+    yarn_written_folder(request->options.output, &folder);
+    name_written(&folder, since_ns);
+    return yarn_written_report(&folder, since_ns, isatty(STDERR_FILENO));
+}
+
 /* What was recorded where somebody looks on, and in any case why nothing was. */
 static void tell(struct request *request, const struct yarn_launch *launch, const char *name,
                  uint64_t since_ns)
@@ -199,8 +217,7 @@ static void tell(struct request *request, const struct yarn_launch *launch, cons
     struct yarn_written_folder folder;
     struct yarn_legible legible;
     yarn_written_folder(request->options.output, &folder);
-    name_written(&folder, since_ns);
-    if (yarn_written_report(&folder, since_ns, isatty(STDERR_FILENO)))
+    if (report_written(request, since_ns))
         return;
     struct yarn_text text = yarn_text_of(line, sizeof line);
     const struct yarn_unrecorded unrecorded = {
@@ -214,6 +231,20 @@ static void tell(struct request *request, const struct yarn_launch *launch, cons
     yarn_unrecorded_why(&unrecorded, &text);
     (void)fprintf(stderr, "%s]\n", yarn_legible(&legible, line));
     yarn_legible_fini(&legible);
+}
+
+static int run_outside(struct request *request, char *const argv[])
+{
+    uint64_t since_ns = now_ns();
+    struct yarn_outside outside = {.argv = argv};
+    if (name_run(request, since_ns))
+        return YARN_STATUS_FAILED;
+    int status = yarn_outside_run(&outside);
+    if (!outside.life_ns || !read_environment(request))
+        return status;
+    if (!report_written(request, since_ns))
+        (void)fprintf(stderr, "[yarn: nothing was recorded: no process had a sample]\n");
+    return status;
 }
 
 static int run(struct request *request, char *const argv[])
@@ -255,7 +286,8 @@ int yarn_verb_record(int argc, char **argv)
         status = YARN_STATUS_USAGE;
     }
     if (status < 0)
-        status = run(&request, argv + first);
+        status =
+            request.is_outside ? run_outside(&request, argv + first) : run(&request, argv + first);
     yarn_arena_close(&request.arena);
     return status;
 }

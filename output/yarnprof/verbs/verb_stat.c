@@ -5,11 +5,11 @@
 #include <unistd.h>
 
 #include "core/event/parse.h"
+#include "output/yarnprof/command/spawn.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/command_line.h"
-#include "output/yarnprof/verbs/spawn.h"
 #include "output/yarnprof/verbs/stat_dump.h"
 #include "output/yarnprof/verbs/stat_metrics.h"
 #include "output/yarnprof/verbs/verb.h"

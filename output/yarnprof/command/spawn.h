@@ -33,6 +33,9 @@ typedef int yarn_spawn_prepare_fn(const void *self);
 YARN_MUST_CHECK int yarn_spawn_start(struct yarn_spawn *spawn, char *const argv[],
                                      yarn_spawn_prepare_fn *prepare, const void *self);
 
+/* Instead: it ends without having become the command. */
+void yarn_spawn_cancel(struct yarn_spawn *spawn);
+
 void yarn_spawn_release(struct yarn_spawn *spawn);
 
 /* Of the clock that begin and end are of. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/verbs/spawn.h"
+#include "output/yarnprof/command/spawn.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -134,6 +134,15 @@ void yarn_spawn_release(struct yarn_spawn *spawn)
     (void)written; /* a child that is gone is seen by its status */
 }
 
+void yarn_spawn_cancel(struct yarn_spawn *spawn)
+{
+    int status, err;
+    (void)close(spawn->gate);
+    spawn->gate = -1;
+    err = yarn_spawn_finish(spawn, &status);
+    (void)err; /* there was no command */
+}
+
 static bool has_ended(struct yarn_spawn *spawn, int flags)
 {
     pid_t got;
@@ -174,7 +183,8 @@ int yarn_spawn_finish(struct yarn_spawn *spawn, int *ret_status)
     bool is_over = yarn_spawn_wait(spawn, UINT64_MAX);
     ssize_t got = read(spawn->report, &err, sizeof err); /* the child was its only writer */
     (void)close(spawn->report);
-    (void)close(spawn->gate);
+    if (spawn->gate >= 0)
+        (void)close(spawn->gate);
     for (size_t i = 0; i < YARN_COUNT_OF(passed); i++)
         (void)sigaction(passed[i].number, &spawn->before[i], NULL);
     give_back_child_signal(spawn);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/outside/followed.h"
+
+#include "core/base/pages.h"
+#include "core/sys/clock.h"
+
+/* The job's texts are the tree's: they are not freed here. */
+static void init(struct yarn_followed *followed, const struct yarn_job *tree_job,
+                 const struct yarn_session *session, const struct yarn_target *target)
+{
+    followed->job = *tree_job;
+    followed->job.facts.pid = target->pid;
+    yarn_session_share_open(&followed->share, session, target);
+    yarn_account_init(&followed->account, &followed->share.session);
+    followed->messages.most_detailed = (int)tree_job->options.log - 1;
+    followed->dump = (struct yarn_process_dump){
+        .job = &followed->job,
+        .session = &followed->share.session,
+        .messages = &followed->messages,
+        .account = &followed->account,
+        .failure = &followed->failure,
+        .file.fd = -1,
+    };
+}
+
+int yarn_followed_new(struct yarn_followed **ret_followed, const struct yarn_job *tree_job,
+                      const struct yarn_session *session, const struct yarn_target *target)
+{
+    struct yarn_followed *followed = yarn_pages_map(sizeof *followed);
+    if (!followed)
+        return -ENOMEM;
+    init(followed, tree_job, session, target);
+    int err = yarn_pipeline_open(&followed->pipeline, &followed->dump);
+    if (err) {
+        yarn_pages_unmap(followed, sizeof *followed);
+        return err;
+    }
+    yarn_coverage_begin(&followed->account.coverage);
+    *ret_followed = followed;
+    return 0;
+}
+
+int yarn_followed_begin(struct yarn_followed *followed, const struct yarn_facts *facts)
+{
+    const struct yarn_job *job = &followed->job;
+    followed->job.facts = *facts;
+    int err = yarn_dump_file_prepare(&followed->dump.file, job->options.output, facts, job->envp);
+    if (err)
+        return yarn_failure_note(&followed->failure, "the dump's folder cannot be written to", err);
+    return yarn_process_dump_begin(&followed->dump) ? 0 : followed->failure.error;
+}
+
+void yarn_followed_record(struct yarn_followed *followed, const struct yarn_typed_record *record)
+{
+    struct yarn_record_listener listener = yarn_pipeline_listener(&followed->pipeline);
+    followed->share.session.nr_births +=
+        record->type == YARN_RECORD_FORK && record->task.pid == followed->pipeline.pid;
+    listener.record(listener.self, record);
+}
+
+static void flush(struct yarn_followed *followed, bool is_last)
+{
+    struct yarn_process_dump *dump = &followed->dump;
+    if (!yarn_process_dump_is_begun(dump))
+        return;
+    yarn_pipeline_flush(&followed->pipeline, is_last);
+    yarn_coverage_write(&followed->account.coverage, dump->writer);
+    yarn_frame_names_write_late(&followed->pipeline.names, dump->writer,
+                                yarn_target_cpu_ns(followed->share.request.target), is_last);
+    if (is_last)
+        yarn_stacks_write_modules(&followed->pipeline.stacks, dump->writer);
+    yarn_process_dump_flush(dump);
+}
+
+void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns)
+{
+    if (!yarn_process_dump_is_begun(&followed->dump))
+        return;
+    yarn_pipeline_store_queued(&followed->pipeline, UINT64_MAX);
+    yarn_module_map_rest(followed->pipeline.map);
+    if (now_ns < followed->flushed_ns + followed->job.options.interval_ns)
+        return;
+    followed->flushed_ns = now_ns;
+    flush(followed, false);
+}
+
+void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason reason, int status)
+{
+    yarn_coverage_end(&followed->account.coverage);
+    flush(followed, true);
+    yarn_process_dump_end(&followed->dump, reason, status);
+    yarn_process_dump_close(&followed->dump);
+    yarn_pipeline_close(&followed->pipeline);
+    yarn_pages_unmap(followed, sizeof *followed);
+}

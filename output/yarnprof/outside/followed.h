@@ -1,0 +1,46 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The recording of one image of one process of a tree, from its first sample to its end: its share
+ * of the tree's session, its account, its pipeline and its dump. Does not know the other processes
+ * (tree), nor where records come from.
+ *
+ * Threads: one. Signals: not safe.
+ */
+#pragma once
+
+#include "core/session/share.h"
+#include "recording/pipeline/pipeline.h"
+
+struct yarn_followed {
+    struct yarn_job job; /* the tree's, with the image's facts */
+    struct yarn_session_share share;
+    struct yarn_failure failure;
+    uint64_t flushed_ns;
+    struct yarn_process_dump dump;
+    struct yarn_pipeline pipeline;
+    struct yarn_messages messages;
+    struct yarn_account account;
+};
+
+/* All is borrowed. */
+YARN_MUST_CHECK int yarn_followed_new(struct yarn_followed **ret_followed,
+                                      const struct yarn_job *tree_job,
+                                      const struct yarn_session *session,
+                                      const struct yarn_target *target);
+
+/* Once it is known what the image is: its dump begins. The texts of `facts` are borrowed. On
+ * failure it is in `failure`, and nothing is stored. */
+YARN_MUST_CHECK int yarn_followed_begin(struct yarn_followed *followed,
+                                        const struct yarn_facts *facts);
+
+/* A record of the process. */
+void yarn_followed_record(struct yarn_followed *followed, const struct yarn_typed_record *record);
+
+/* Once its dump has begun: names and stores what was recorded; writes it to the file, if that is
+ * due by now. */
+void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns);
+
+/* Its dump, if it has one, gets its end. Frees it. */
+void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason reason,
+                       int status);

@@ -1,0 +1,22 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A recording from outside: the events of a command and of all that descends from it are opened by
+ * this process, which reads their rings and writes the dumps, with nothing of ours in the command.
+ *
+ * Threads: one; one recording at a time.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+struct yarn_outside {
+    char *const *argv;        /* the command */
+    uint64_t cpu_ns, life_ns; /* of the command and its children; life 0: it did not run */
+    uint64_t nr_lost;         /* samples, as the kernel counted them */
+    size_t nr_dumps;
+};
+
+/* What is wanted is read from the variables of the environment. The command's own status; complains
+ * itself where it cannot be recorded or run. */
+YARN_MUST_CHECK int yarn_outside_run(struct yarn_outside *outside);

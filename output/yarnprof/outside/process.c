@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/outside/process.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "core/sys/file.h"
+
+enum { CMDLINE_MAX = 16 * 1024, PATH_BYTES = 4096 };
+
+/* The parent's image goes on in the child. */
+static bool inherit(struct yarn_tree_process *process, const struct yarn_tree_process *parent)
+{
+    process->facts = parent->facts;
+    process->has_program = parent->has_program;
+    process->is_ignored = parent->is_ignored;
+    process->facts.parent_pid = parent->facts.pid;
+    process->facts.lineage = (struct yarn_lineage){
+        .forked_by = parent->facts.pid,
+        .forked_by_start_ns = parent->facts.start_ns,
+    };
+    process->facts.cmdline = YARN_SPAN_EMPTY;
+    if (parent->cmdline) {
+        process->cmdline = malloc(parent->facts.cmdline.size);
+        if (!process->cmdline)
+            return false;
+        memcpy(process->cmdline, parent->cmdline, parent->facts.cmdline.size);
+        process->facts.cmdline = yarn_span_of(process->cmdline, parent->facts.cmdline.size);
+    }
+    for (size_t i = 0; i < parent->nr_mappings; i++)
+        if (!yarn_tree_process_map(process, &parent->mappings[i]))
+            return false;
+    return true;
+}
+
+static void begin(struct yarn_tree_process *process, uint64_t time_ns)
+{
+    uint64_t ahead_ns = process->facts.start_realtime_ns - process->facts.start_ns;
+    process->facts.start_ns = time_ns;
+    process->facts.start_realtime_ns = time_ns + ahead_ns;
+}
+
+struct yarn_tree_process *yarn_tree_process_new(const struct yarn_tree_thread *first,
+                                                const struct yarn_tree_process *parent,
+                                                const struct yarn_facts *facts)
+{
+    struct yarn_tree_process *process = calloc(1, sizeof *process);
+    if (!process)
+        return NULL;
+    process->target = yarn_target_of((pid_t)first->tid);
+    process->facts = *facts;
+    if ((parent && !inherit(process, parent)) || !yarn_tree_process_add_thread(process, first)) {
+        yarn_tree_process_free(process);
+        return NULL;
+    }
+    process->facts.pid = (pid_t)first->tid;
+    begin(process, first->time_ns);
+    return process;
+}
+
+void yarn_tree_process_free(struct yarn_tree_process *process)
+{
+    if (!process)
+        return;
+    free(process->cmdline);
+    free(process->mappings);
+    free(process->threads);
+    free(process);
+}
+
+/* Room for one more. */
+static void *grow(void *items, size_t count, size_t *max, size_t item_size)
+{
+    if (count < *max)
+        return items;
+    size_t more = *max ? 2 * *max : 8;
+    void *grown = reallocarray(items, more, item_size);
+    if (grown)
+        *max = more;
+    return grown;
+}
+
+/* What lies wholly under another is not kept: a compiler maps its code again and again. */
+bool yarn_tree_process_map(struct yarn_tree_process *process,
+                           const struct yarn_tree_mapping *mapping)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < process->nr_mappings; i++) {
+        const struct yarn_tree_mapping *old = &process->mappings[i];
+        if (old->start < mapping->start || old->end > mapping->end)
+            process->mappings[kept++] = *old;
+    }
+    process->nr_mappings = kept;
+    struct yarn_tree_mapping *mappings =
+        grow(process->mappings, kept, &process->max_mappings, sizeof *mappings);
+    if (!mappings)
+        return false;
+    process->mappings = mappings;
+    mappings[process->nr_mappings++] = *mapping;
+    return true;
+}
+
+static struct yarn_tree_thread *find_thread(const struct yarn_tree_process *process, uint32_t tid)
+{
+    for (size_t i = 0; i < process->nr_threads; i++)
+        if (process->threads[i].tid == tid)
+            return &process->threads[i];
+    return NULL;
+}
+
+bool yarn_tree_process_add_thread(struct yarn_tree_process *process,
+                                  const struct yarn_tree_thread *thread)
+{
+    struct yarn_tree_thread *known = find_thread(process, thread->tid);
+    if (known) {
+        *known = *thread;
+        return true;
+    }
+    struct yarn_tree_thread *threads =
+        grow(process->threads, process->nr_threads, &process->max_threads, sizeof *threads);
+    if (!threads)
+        return false;
+    process->threads = threads;
+    threads[process->nr_threads++] = *thread;
+    return true;
+}
+
+void yarn_tree_process_name_thread(struct yarn_tree_process *process, uint32_t tid,
+                                   const char *name)
+{
+    struct yarn_tree_thread *thread = find_thread(process, tid);
+    if (thread)
+        (void)snprintf(thread->name, sizeof thread->name, "%s", name);
+}
+
+const char *yarn_tree_process_thread_name(const struct yarn_tree_process *process, uint32_t tid)
+{
+    const struct yarn_tree_thread *thread = find_thread(process, tid);
+    return thread ? thread->name : "";
+}
+
+size_t yarn_tree_process_end_thread(struct yarn_tree_process *process, uint32_t tid)
+{
+    struct yarn_tree_thread *thread = find_thread(process, tid);
+    if (thread)
+        *thread = process->threads[--process->nr_threads];
+    return process->nr_threads;
+}
+
+/* Only the thread that executed it is left; it has the process's number. */
+void yarn_tree_process_exec(struct yarn_tree_process *process, uint64_t time_ns)
+{
+    struct yarn_facts *facts = &process->facts;
+    process->nr_mappings = 0;
+    process->nr_threads = 0;
+    process->has_program = false;
+    facts->lineage.predecessor = facts->pid;
+    facts->lineage.predecessor_start_ns = facts->start_ns;
+    facts->cmdline = YARN_SPAN_EMPTY;
+    free(process->cmdline);
+    process->cmdline = NULL;
+    begin(process, time_ns);
+}
+
+static bool still_runs(const struct yarn_tree_process *process, const char *program)
+{
+    char link[YARN_TARGET_PROC_BYTES + 8], path[PATH_BYTES];
+    (void)snprintf(link, sizeof link, "%s/exe", process->target.proc);
+    return yarn_file_read_link(YARN_FILE_CWD, link, path, sizeof path) > 0 &&
+           strcmp(path, program) == 0;
+}
+
+static void read_arguments(struct yarn_tree_process *process)
+{
+    char path[YARN_TARGET_PROC_BYTES + 16], text[CMDLINE_MAX];
+    (void)snprintf(path, sizeof path, "%s/cmdline", process->target.proc);
+    int fd = yarn_file_open(YARN_FILE_CWD, path);
+    if (fd < 0)
+        return;
+    ssize_t size = yarn_file_read(fd, text, sizeof text);
+    yarn_file_close(fd);
+    process->cmdline = size > 0 ? malloc((size_t)size) : NULL;
+    if (!process->cmdline)
+        return;
+    memcpy(process->cmdline, text, (size_t)size);
+    process->facts.cmdline = yarn_span_of(process->cmdline, (size_t)size);
+}
+
+void yarn_tree_process_set_program(struct yarn_tree_process *process, const char *path)
+{
+    process->facts.exe = path;
+    process->has_program = true;
+    read_arguments(process);
+    if (process->cmdline && still_runs(process, path))
+        return;
+    free(process->cmdline);
+    process->cmdline = NULL;
+    process->facts.cmdline = YARN_SPAN_EMPTY;
+}

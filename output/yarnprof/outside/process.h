@@ -1,0 +1,64 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A process of a tree that is recorded, as the kernel's records show it: what it maps, its threads,
+ * which program it runs. It is one image after the other: an exec begins the next. A child begins
+ * with what its parent has. What is recorded of an image begins with its first sample.
+ *
+ * Threads: one. Signals: not safe.
+ */
+#pragma once
+
+#include "core/base/arena.h"
+#include "output/yarnprof/outside/followed.h"
+
+/* An executable mapping; later ones lie over earlier ones. */
+struct yarn_tree_mapping {
+    uint64_t start, end, file_offset, device, inode, time_ns;
+    const char *path; /* of the tree's paths */
+};
+
+struct yarn_tree_thread {
+    uint32_t tid, parent_tid;
+    uint64_t time_ns;
+    char name[16];
+};
+
+struct yarn_tree_process {
+    struct yarn_tree_process *next; /* of the same bucket */
+    struct yarn_target target;
+    struct yarn_facts facts;            /* of the image */
+    bool is_ignored;                    /* it is not to be followed */
+    bool has_program;                   /* the image's path is known */
+    char *cmdline;                      /* owned; the facts' */
+    struct yarn_tree_mapping *mappings; /* owned */
+    size_t nr_mappings, max_mappings;
+    struct yarn_tree_thread *threads; /* owned: those that live */
+    size_t nr_threads, max_threads;
+    struct yarn_followed *followed; /* owned; NULL: it has no sample yet */
+};
+
+/* With its first thread. It has what `parent` has, or where that is NULL only `facts`. NULL: no
+ * memory. */
+struct yarn_tree_process *yarn_tree_process_new(const struct yarn_tree_thread *first,
+                                                const struct yarn_tree_process *parent,
+                                                const struct yarn_facts *facts);
+/* What is followed of it has ended. NULL is allowed. */
+void yarn_tree_process_free(struct yarn_tree_process *process);
+
+/* False: no memory. */
+YARN_MUST_CHECK bool yarn_tree_process_map(struct yarn_tree_process *process,
+                                           const struct yarn_tree_mapping *mapping);
+YARN_MUST_CHECK bool yarn_tree_process_add_thread(struct yarn_tree_process *process,
+                                                  const struct yarn_tree_thread *thread);
+void yarn_tree_process_name_thread(struct yarn_tree_process *process, uint32_t tid,
+                                   const char *name);
+/* What the thread is called; empty where it is not known. */
+const char *yarn_tree_process_thread_name(const struct yarn_tree_process *process, uint32_t tid);
+/* The number of those that are left. */
+size_t yarn_tree_process_end_thread(struct yarn_tree_process *process, uint32_t tid);
+
+/* It has executed a program, whose path the first mapping shows. */
+void yarn_tree_process_exec(struct yarn_tree_process *process, uint64_t time_ns);
+/* That path, of the tree's paths; and its arguments, while it still runs it. */
+void yarn_tree_process_set_program(struct yarn_tree_process *process, const char *path);

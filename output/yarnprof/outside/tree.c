@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/outside/tree.h"
+
+#include <sys/mman.h>
+
+#include "core/base/crc32c.h"
+#include "core/sys/clock.h"
+
+enum { PATHS_BYTES = 64 << 20, FIRST_KEYS = 256, KEYS_MAX = 1 << 20 };
+
+int yarn_process_tree_open(struct yarn_process_tree *tree, const struct yarn_job *job,
+                           const struct yarn_session *session)
+{
+    *tree = (struct yarn_process_tree){.job = job, .session = session};
+    yarn_arena_open(&tree->paths, PATHS_BYTES);
+    return yarn_table_open(&tree->path_at, FIRST_KEYS, KEYS_MAX);
+}
+
+/* ---- processes ---- */
+
+static struct yarn_tree_process **bucket_of(struct yarn_process_tree *tree, pid_t pid)
+{
+    return &tree->buckets[(size_t)pid % YARN_TREE_BUCKETS];
+}
+
+static struct yarn_tree_process *find(struct yarn_process_tree *tree, uint32_t pid)
+{
+    struct yarn_tree_process *process = *bucket_of(tree, (pid_t)pid);
+    while (process && process->target.pid != (pid_t)pid)
+        process = process->next;
+    return process;
+}
+
+static void note(struct yarn_process_tree *tree, const char *failure, int err)
+{
+    if (tree->failure)
+        return;
+    tree->failure = failure;
+    tree->error = err;
+}
+
+static void add(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+{
+    if (!process) {
+        note(tree, "no memory for a process", -ENOMEM);
+        return;
+    }
+    struct yarn_tree_process **bucket = bucket_of(tree, process->target.pid);
+    process->next = *bucket;
+    *bucket = process;
+}
+
+int yarn_process_tree_add_first(struct yarn_process_tree *tree, pid_t pid, uint64_t time_ns)
+{
+    const struct yarn_tree_thread first = {.tid = (uint32_t)pid, .time_ns = time_ns};
+    struct yarn_tree_process *process = yarn_tree_process_new(&first, NULL, &tree->job->facts);
+    if (!process)
+        return -ENOMEM;
+    process->facts.parent_pid = tree->job->facts.pid;
+    tree->first_pid = pid;
+    add(tree, process);
+    return 0;
+}
+
+static void end_image(struct yarn_tree_process *process, enum yarn_dump_end_reason reason,
+                      int status)
+{
+    if (process->followed)
+        yarn_followed_end(process->followed, reason, status);
+    process->followed = NULL;
+}
+
+static void end_process(struct yarn_process_tree *tree, struct yarn_tree_process *process,
+                        enum yarn_dump_end_reason reason, int status)
+{
+    struct yarn_tree_process **at = bucket_of(tree, process->target.pid);
+    while (*at != process)
+        at = &(*at)->next;
+    *at = process->next;
+    end_image(process, reason, status);
+    yarn_tree_process_free(process);
+}
+
+/* ---- what is recorded of one ---- */
+
+static void feed_mapping(struct yarn_tree_process *process, const struct yarn_tree_mapping *from)
+{
+    struct yarn_mapping mapping = {
+        .start = from->start,
+        .end = from->end,
+        .file_offset = from->file_offset,
+        .device = from->device,
+        .inode = from->inode,
+        .time_ns = from->time_ns,
+        .path = from->path,
+    };
+    if (yarn_module_map_add(process->followed->pipeline.map, &mapping))
+        yarn_account_count(&process->followed->account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
+}
+
+static void write_thread(struct yarn_dump_writer *writer, const struct yarn_tree_thread *from)
+{
+    struct yarn_dump_thread thread = {
+        .tid = from->tid,
+        .parent_tid = from->parent_tid,
+        .time_ns = from->time_ns,
+        .comm = yarn_span_of_text(from->name),
+    };
+    yarn_dump_write_thread(writer, &thread);
+}
+
+/* Of an image that is known, with the threads that it has. */
+static void begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+{
+    struct yarn_followed *followed = process->followed;
+    if (!yarn_job_is_for(&tree->job->options, process->facts.exe)) {
+        process->is_ignored = true;
+        return;
+    }
+    int err = yarn_followed_begin(followed, &process->facts);
+    if (err) {
+        note(tree, followed->failure.what, err);
+        return;
+    }
+    tree->nr_dumps++;
+    for (size_t i = 0; i < process->nr_threads; i++)
+        write_thread(followed->dump.writer, &process->threads[i]);
+}
+
+/* What was seen of it before. False where it is not to be recorded. */
+static bool begin_following(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+{
+    if (process->is_ignored)
+        return false;
+    int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target);
+    if (err) {
+        note(tree, "no memory for a process", err);
+        process->is_ignored = true;
+        return false;
+    }
+    for (size_t i = 0; i < process->nr_mappings; i++)
+        feed_mapping(process, &process->mappings[i]);
+    if (process->has_program)
+        begin_dump(tree, process);
+    return true;
+}
+
+/* Before it is known what the image is, there is no dump for anything but what is queued. */
+static void feed(struct yarn_tree_process *process, const struct yarn_typed_record *record)
+{
+    bool is_queued = record->type == YARN_RECORD_SAMPLE || record->type == YARN_RECORD_MMAP;
+    if (process->followed && (process->has_program || is_queued))
+        yarn_followed_record(process->followed, record);
+}
+
+/* ---- records ---- */
+
+/* While the kernel puts a new image in the old one's place, the user's part is of neither. */
+static void feed_without_user(struct yarn_tree_process *process,
+                              const struct yarn_typed_record *record)
+{
+    struct yarn_typed_record kernel = *record;
+    kernel.perf.registers_abi = PERF_SAMPLE_REGS_ABI_NONE;
+    feed(process, &kernel);
+}
+
+static void on_sample(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
+{
+    struct yarn_tree_process *process = find(tree, record->perf.pid);
+    tree->nr_stray += !process;
+    if (!process || process->is_ignored || (!process->followed && !begin_following(tree, process)))
+        return;
+    if (process->has_program)
+        feed(process, record);
+    else
+        feed_without_user(process, record);
+}
+
+static void begin_process(struct yarn_process_tree *tree, const struct yarn_tree_process *parent,
+                          const struct yarn_typed_record *record,
+                          const struct yarn_tree_thread *first)
+{
+    struct yarn_tree_process *old = find(tree, record->task.pid);
+    if (old) /* its end was lost */
+        end_process(tree, old, YARN_DUMP_END_EXIT, -1);
+    struct yarn_tree_process *child = yarn_tree_process_new(first, parent, &tree->job->facts);
+    add(tree, child);
+    if (!child)
+        return;
+    child->facts.parent_pid = (pid_t)record->task.parent_pid;
+    child->is_ignored |= !(tree->job->options.follow & YARN_FOLLOW_FORK);
+}
+
+static void on_birth(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
+{
+    struct yarn_tree_process *parent = find(tree, record->task.parent_pid);
+    struct yarn_tree_thread thread = {
+        .tid = record->task.tid,
+        .parent_tid = record->task.parent_tid,
+        .time_ns = record->perf.time,
+    };
+    if (parent)
+        (void)strcpy(thread.name, yarn_tree_process_thread_name(parent, thread.parent_tid));
+    if (record->task.pid != record->task.parent_pid) {
+        thread.parent_tid = 0;
+        begin_process(tree, parent, record, &thread);
+        return;
+    }
+    if (!parent)
+        return;
+    if (!yarn_tree_process_add_thread(parent, &thread))
+        note(tree, "no memory for a thread", -ENOMEM);
+    feed(parent, record);
+}
+
+static void on_end(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
+{
+    struct yarn_tree_process *process = find(tree, record->task.pid);
+    if (!process)
+        return;
+    feed(process, record);
+    /* The command's own end has a status, once it is waited for. */
+    if (!yarn_tree_process_end_thread(process, record->task.tid) &&
+        process->target.pid != tree->first_pid)
+        end_process(tree, process, YARN_DUMP_END_EXIT, -1);
+}
+
+static void on_exec(struct yarn_process_tree *tree, struct yarn_tree_process *process,
+                    const struct yarn_typed_record *record)
+{
+    struct yarn_tree_thread first = {.tid = record->comm.tid, .time_ns = record->perf.time};
+    bool is_command = process->target.pid == tree->first_pid && !process->has_program;
+    end_image(process, YARN_DUMP_END_EXEC, -1);
+    yarn_tree_process_exec(process, record->perf.time);
+    memcpy(first.name, record->comm.name, sizeof first.name);
+    if (!yarn_tree_process_add_thread(process, &first))
+        note(tree, "no memory for a thread", -ENOMEM);
+    if (is_command)
+        process->facts.lineage = (struct yarn_lineage){.predecessor = 0};
+    else if (!(tree->job->options.follow & YARN_FOLLOW_EXEC))
+        process->is_ignored = true;
+}
+
+static void on_comm(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
+{
+    struct yarn_tree_process *process = find(tree, record->comm.pid);
+    if (!process)
+        return;
+    if (record->perf.misc & PERF_RECORD_MISC_COMM_EXEC) {
+        on_exec(tree, process, record);
+        return;
+    }
+    yarn_tree_process_name_thread(process, record->comm.tid, record->comm.name);
+    feed(process, record);
+}
+
+/* One copy for all processes. */
+static const char *intern(struct yarn_process_tree *tree, const char *path)
+{
+    uint64_t key = yarn_crc32c(0, yarn_span_of_text(path)) | (uint64_t)strlen(path) << 32;
+    uint32_t at = yarn_table_find(&tree->path_at, key);
+    if (at != YARN_TABLE_NONE && !strcmp((const char *)tree->paths.base + at, path))
+        return (const char *)tree->paths.base + at;
+    const char *copy = yarn_arena_text(&tree->paths, path, strlen(path));
+    /* Why an error may pass: it is found out again, the next time. */
+    if (copy && at == YARN_TABLE_NONE &&
+        yarn_table_put(&tree->path_at, key, (uint32_t)((const uint8_t *)copy - tree->paths.base)))
+        return copy;
+    return copy;
+}
+
+static void on_mapping(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
+{
+    const struct yarn_record_mmap *from = record->mmap;
+    struct yarn_tree_process *process = find(tree, from->pid);
+    if (!process || !(from->protection & PROT_EXEC))
+        return;
+    struct yarn_tree_mapping mapping = {
+        .start = from->start,
+        .end = from->start + from->size,
+        .file_offset = from->file_offset,
+        .device = from->device,
+        .inode = from->inode,
+        .time_ns = record->perf.time,
+        .path = intern(tree, from->path),
+    };
+    if (!mapping.path || !yarn_tree_process_map(process, &mapping)) {
+        note(tree, "no memory for a mapping", -ENOMEM);
+        return;
+    }
+    feed(process, record);
+    if (process->has_program || mapping.path[0] != '/')
+        return;
+    yarn_tree_process_set_program(process, mapping.path);
+    if (process->followed)
+        begin_dump(tree, process);
+}
+
+static void on_lost(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
+{
+    struct yarn_tree_process *process = find(tree, record->perf.pid);
+    tree->nr_lost += record->lost.count;
+    if (process)
+        feed(process, record);
+}
+
+static void on_other(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
+{
+    struct yarn_tree_process *process = find(tree, record->perf.pid);
+    if (process)
+        feed(process, record);
+}
+
+typedef void (*handle_fn)(struct yarn_process_tree *tree, const struct yarn_typed_record *record);
+
+static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
+    [YARN_RECORD_SAMPLE] = on_sample,  [YARN_RECORD_MMAP] = on_mapping,
+    [YARN_RECORD_COMM] = on_comm,      [YARN_RECORD_FORK] = on_birth,
+    [YARN_RECORD_EXIT] = on_end,       [YARN_RECORD_LOST] = on_lost,
+    [YARN_RECORD_THROTTLE] = on_other, [YARN_RECORD_SWITCH] = on_other,
+    [YARN_RECORD_OTHER] = NULL,        [YARN_RECORD_UNKNOWN] = on_other,
+};
+
+static void on_record(void *self, const struct yarn_typed_record *record)
+{
+    struct yarn_process_tree *tree = self;
+    if (handlers[record->type])
+        handlers[record->type](tree, record);
+}
+
+static void on_malformed(void *self, uint32_t kernel_type, size_t size)
+{
+    struct yarn_process_tree *tree = self;
+    (void)kernel_type, (void)size;
+    tree->nr_malformed++;
+}
+
+struct yarn_record_listener yarn_process_tree_listener(struct yarn_process_tree *tree)
+{
+    return (struct yarn_record_listener){tree, on_record, on_malformed};
+}
+
+void yarn_process_tree_store(struct yarn_process_tree *tree)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    for (size_t i = 0; i < YARN_TREE_BUCKETS; i++)
+        for (struct yarn_tree_process *at = tree->buckets[i]; at; at = at->next)
+            if (at->followed)
+                yarn_followed_store(at->followed, now_ns);
+}
+
+void yarn_process_tree_end(struct yarn_process_tree *tree, int status)
+{
+    for (size_t i = 0; i < YARN_TREE_BUCKETS; i++)
+        while (tree->buckets[i]) {
+            struct yarn_tree_process *process = tree->buckets[i];
+            bool is_first = process->target.pid == tree->first_pid;
+            end_process(tree, process, is_first ? YARN_DUMP_END_EXIT : YARN_DUMP_END_STOPPED,
+                        is_first ? status : -1);
+        }
+}
+
+void yarn_process_tree_close(struct yarn_process_tree *tree)
+{
+    yarn_process_tree_end(tree, -1);
+    yarn_table_close(&tree->path_at);
+    yarn_arena_close(&tree->paths);
+}

@@ -1,0 +1,50 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The processes of a tree that is recorded, from the records of all cores in time order: births,
+ * programs and ends make and end them, and each record goes to the process that it is about. Does
+ * not know how records are had (outside).
+ *
+ * Threads: one. Signals: not safe.
+ */
+#pragma once
+
+#include "output/yarnprof/outside/process.h"
+
+enum { YARN_TREE_BUCKETS = 1024 };
+
+struct yarn_process_tree {
+    const struct yarn_job *job;                           /* borrowed, as is the next */
+    const struct yarn_session *session;                   /* of all of them */
+    struct yarn_tree_process *buckets[YARN_TREE_BUCKETS]; /* owned; by pid */
+    struct yarn_arena paths;
+    struct yarn_table path_at; /* hash of a path -> where it stands in that */
+    pid_t first_pid;           /* of the command */
+    uint64_t nr_lost;          /* records, as far as the kernel said so in the rings */
+    uint64_t nr_stray;         /* records of processes that were never announced */
+    uint64_t nr_malformed;
+    size_t nr_dumps;
+    const char *failure; /* the first that a process had, and its negative errno; NULL: none */
+    int error;
+};
+
+YARN_MUST_CHECK int yarn_process_tree_open(struct yarn_process_tree *tree,
+                                           const struct yarn_job *job,
+                                           const struct yarn_session *session);
+
+/* The first process, which is about to execute a program. */
+YARN_MUST_CHECK int yarn_process_tree_add_first(struct yarn_process_tree *tree, pid_t pid,
+                                                uint64_t time_ns);
+
+/* Receives the records of the tree. */
+struct yarn_record_listener yarn_process_tree_listener(struct yarn_process_tree *tree);
+
+/* After each pass over the rings: names and stores what was recorded. */
+void yarn_process_tree_store(struct yarn_process_tree *tree);
+
+/* The status by which the command has ended, where it was not followed to its end; what still lives
+ * is recorded no more. */
+void yarn_process_tree_end(struct yarn_process_tree *tree, int status);
+
+/* Idempotent. */
+void yarn_process_tree_close(struct yarn_process_tree *tree);

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: Apache-2.0
+"""record --outside: a command's whole tree, with nothing of ours in it."""
+
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import harness
+
+CHILDREN = harness.HOSTS / "children"
+IMAGES = harness.HOSTS / "images"
+SPLIT = harness.HOSTS / "split"
+STANDALONE = harness.HOSTS / "standalone"
+THREADS = harness.HOSTS / "threads8"
+
+
+def key_of(process):
+    return {"pid": process["pid"], "start_ns": process["start_ns"]}
+
+
+def name_of(process):
+    return pathlib.Path(process["exe"]).name
+
+
+class Case(harness.Case):
+    def record(self, argv, *options, **more):
+        folder = self.folder()
+        begun = time.monotonic()
+        command = [harness.YARNPROF, "record", "--outside", "-o", f"{folder}/", *options, "--", *argv]
+        return harness.wait(harness.start(command, folder, preload=False, **more), begun, folder)
+
+    def assert_same_outside(self, argv, *options, **more):
+        recorded = self.record(argv, *options, **more)
+        plain = self.run_program(argv, preload=False, **more)
+        self.assertEqual(plain.outside(), recorded.outside())
+        if self.dumps_of(recorded):
+            harness.yarnprof("verify", recorded.dumps)
+        return recorded
+
+    def infos(self, run):
+        return sorted(harness.info(run.dumps), key=lambda dump: dump["process"]["start_ns"])
+
+    def processes(self, run):
+        return [dump["process"] for dump in self.infos(run)]
+
+    def assert_whole(self, run):
+        """Nothing is lost, and every stack goes to its thread's start."""
+        trust = harness.trust(run.dumps)
+        self.assert_none_lost(trust)
+        self.assertEqual(trust["stacks_complete"], trust["samples"])
+
+    def assert_none_lost(self, trust):
+        self.assertEqual(trust["lost"], 0)
+        self.assertGreater(trust["samples"], 0)
+
+
+class Command(Case):
+    def test_shares_of_a_program_are_its_own(self):
+        run = self.assert_same_outside([SPLIT])
+        self.assert_whole(run)
+        shares = harness.self_percent(run.dumps)
+        for function, share in (("hot_a", 60), ("hot_b", 30), ("hot_c", 10)):
+            self.assertAlmostEqual(shares[function], share, delta=4)
+
+    def test_status_is_the_command_s(self):
+        for script, status in (("exit 7", 7), ("kill -TERM $$", 128 + signal.SIGTERM)):
+            self.assertEqual(self.record(["sh", "-c", script]).status, status)
+        missing = self.record(["/nonexistent/program"])
+        self.assertEqual(missing.status, 127)
+        self.assertIn(b"/nonexistent/program", missing.stderr)
+
+    def test_signals_of_the_terminal_come_once_and_others_are_passed_on(self):
+        program = (
+            "import signal, sys, time\n"
+            "seen = []\n"
+            "for number in (signal.SIGINT, signal.SIGTERM):\n"
+            "    signal.signal(number, lambda number, frame: seen.append(number))\n"
+            "print('ready', flush=True)\n"
+            "while signal.SIGTERM not in seen: time.sleep(0.01)\n"
+            "time.sleep(0.2)\n"
+            "print([int(number) for number in seen])\n"
+        )
+        folder = self.folder()
+        command = [harness.YARNPROF, "record", "--outside", "-o", f"{folder}/", "--", "python3", "-c", program]
+        process = harness.start(command, folder, preload=False, before=os.setpgrp)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        os.killpg(process.pid, signal.SIGINT)
+        time.sleep(0.2)
+        os.kill(process.pid, signal.SIGTERM)
+        run = harness.wait(process, time.monotonic(), folder)
+        self.assertEqual(run.stdout, f"[{int(signal.SIGINT)}, {int(signal.SIGTERM)}]\n".encode())
+        self.assertEqual(run.status, 0)
+
+    def test_command_has_nothing_of_ours(self):
+        program = "import os; print(sorted(os.listdir('/proc/self/fd')), len(os.listdir('/proc/self/task')))"
+        maps = ["sh", "-c", "! grep -q libyarn /proc/self/maps && ! env | grep LD_PRELOAD"]
+        self.assert_same_outside(["python3", "-c", program])
+        self.assertEqual(self.record(maps).status, 0)
+
+    def test_program_without_a_loader(self):
+        run = self.assert_same_outside([STANDALONE])
+        self.assert_whole(run)
+        shares = harness.self_percent(run.dumps)
+        for function, share in (("hot_a", 60), ("hot_b", 30), ("hot_c", 10)):
+            self.assertAlmostEqual(shares[function], share, delta=4)
+
+
+class Tree(Case):
+    def test_each_child_names_its_parent(self):
+        run = self.assert_same_outside([CHILDREN, "tree"])
+        parent, child, grandchild = self.processes(run)
+        self.assertIsNone(parent["parent"])
+        self.assertEqual(child["parent"], key_of(parent))
+        self.assertEqual(grandchild["parent"], key_of(child))
+        self.assertEqual(parent["exit_status"], 0)
+        self.assert_whole(run)
+        shares = harness.self_percent(run.dumps)
+        self.assertAlmostEqual(shares["parent_work"], 100 / 3, delta=4)
+        self.assertAlmostEqual(shares["child_work"], 200 / 3, delta=4)
+
+    def test_each_image_names_the_one_before(self):
+        run = self.assert_same_outside([IMAGES, "execv", "3"])
+        images = self.processes(run)
+        self.assertEqual([name_of(image) for image in images], ["images"] * 4)
+        self.assertIsNone(images[0]["predecessor"])
+        for before, after in zip(images, images[1:]):
+            self.assertEqual(after["predecessor"], key_of(before))
+            self.assertEqual(before["exit"], "exec")
+        self.assert_whole(run)
+
+    def test_children_made_in_other_ways(self):
+        for way in ("clone", "_Fork", "forkpty", "signal", "programs", "threads", "atfork"):
+            with self.subTest(way=way):
+                run = self.assert_same_outside([CHILDREN, way])
+                trust = harness.trust(run.dumps)
+                self.assert_none_lost(trust)
+                self.assertEqual(trust["stacks_complete"], trust["samples"])
+
+    def test_an_exec_of_another_thread_is_the_process_s(self):
+        run = self.assert_same_outside([IMAGES, "thread", str(SPLIT)])
+        images = self.processes(run)
+        self.assertEqual([name_of(image) for image in images], ["images", "split"])
+        self.assertEqual(images[1]["predecessor"], key_of(images[0]))
+        self.assertEqual(images[0]["pid"], images[1]["pid"])
+
+    def test_threads_have_their_names_and_their_ends(self):
+        run = self.record([THREADS])
+        (dump,) = self.infos(run)
+        ends = [thread["end_ns"] for thread in dump["threads"]]
+        self.assertEqual(len(dump["threads"]), 9)
+        self.assertTrue(all(ends), ends)
+        self.assert_whole(run)
+
+
+class Build(Case):
+    FILES = 30
+
+    def setUp(self):
+        super().setUp()
+        self.assertTrue(shutil.which("gcc") and shutil.which("make"))
+        self.sources = self.root / "sources"
+        self.sources.mkdir()
+        for i in range(self.FILES):
+            functions = "\n".join(
+                f"int f{i}_{k}(int a, const char *b) {{ int s = 0; for (int j = 0; j < a; j++) s += j * {k} +"
+                f" (int)strlen(b); if (s > 9) printf(\"%d\\n\", s); return s; }}" for k in range(40))
+            (self.sources / f"f{i}.c").write_text(f"#include <stdio.h>\n#include <string.h>\n{functions}\n")
+        (self.sources / "Makefile").write_text(
+            "objects = $(patsubst %.c,%.o,$(wildcard *.c))\nall: $(objects)\n"
+            "%.o: %.c\n\tgcc -c -o $@ $<\n")
+
+    def test_build_of_small_files(self):
+        run = self.record(["make", "-s", "-j2"], cwd=self.sources)
+        self.assertEqual((run.status, run.stdout), (0, b""), run.stderr)
+        self.assertEqual(len(list(self.sources.glob("*.o"))), self.FILES)
+        self.assert_whole(run)
+        images = self.processes(run)
+        compilers = [image for image in images if name_of(image) == "cc1"]
+        self.assertEqual(len(compilers), self.FILES)
+        arguments = [image["cmdline"] for image in compilers if image["cmdline"]]
+        self.assertTrue(arguments, "no compiler was seen while it lived")
+        self.assertTrue(all(" -quiet " in line for line in arguments), arguments)
+        self.assertEqual(len({image["pid"] for image in compilers}), self.FILES)
+        self.assertIn("cc1", [row["program"] for row in
+                              harness.report(run.dumps, "--by=program")["rows"]])
+
+    def test_copies_suit_the_ring_that_was_had(self):
+        def no_locked_memory():
+            import resource
+            resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+
+        run = self.record(["make", "-s", "-j2"], cwd=self.sources, before=no_locked_memory)
+        self.assertEqual(run.status, 0, run.stderr)
+        sampler = self.infos(run)[0]["sampler"]
+        if os.getuid():
+            self.assertLess(sampler["ring_got_bytes"], 1 << 20)
+            self.assertLessEqual(sampler["stack_got_bytes"], 16 << 10)
+        self.assert_none_lost(harness.trust(run.dumps))
+
+
+if __name__ == "__main__":
+    harness.main()
