@@ -64,9 +64,10 @@ static void note_refused_off_cpu(struct yarn_recording *recording)
 uint64_t yarn_recording_off_cpu_timeout_ns(const struct yarn_recording *recording, uint64_t now_ns,
                                            bool is_asleep)
 {
-    uint64_t due_ns = yarn_off_cpu_due_ns(&recording->pipeline.off_cpu, is_asleep);
-    if (due_ns == UINT64_MAX)
-        return due_ns;
+    const struct yarn_waits *waits = &recording->pipeline.off_cpu.waits;
+    uint64_t due_ns = is_asleep ? waits->grown_ns : waits->due_ns;
+    if (!waits->is_on || due_ns == UINT64_MAX)
+        return UINT64_MAX;
     return yarn_u64_minus(due_ns, now_ns) + (is_asleep ? YARN_MERGE_MARGIN_NS : 0);
 }
 

@@ -27,9 +27,8 @@ struct yarn_recording {
     struct yarn_process_leader leader;       /* at the last check whether we are the only thread */
     uint64_t confirm_at_ns, confirm_step_ns; /* of the latest start or stop; step 0: done */
     uint64_t counters_at_ns;                 /* when YARN_COUNTERS are stored next */
-    uint64_t drained_ns;   /* when the latest drain began, without the final one; 0: none */
-    uint64_t cut_since_ns; /* switch records were cut out; 0: they are not */
-    bool is_cut_noted;     /* in the dump */
+    uint64_t drained_ns; /* when the latest drain began, without the final one; 0: none */
+    bool is_cut_noted;   /* in the dump */
     bool is_halted;
     uint32_t nr_changes_reported; /* of the session's */
     bool is_held;                 /* disabled by a seal, enabled before it */

@@ -32,7 +32,7 @@ static void note(struct yarn_recording *recording, uint64_t time_ns, bool is_on)
 /* Only once the records from before the cut have been read. */
 static void cut(struct yarn_recording *recording)
 {
-    uint64_t since_ns = recording->cut_since_ns;
+    uint64_t since_ns = recording->session.switches.changed_ns;
     stop(recording, since_ns);
     note(recording, since_ns, false);
     recording->is_cut_noted = true;
@@ -48,15 +48,12 @@ void yarn_recording_follow_switches(struct yarn_recording *recording)
     if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
         yarn_off_cpu_stop(&recording->pipeline.off_cpu, recording->drained_ns);
     if (!are_cut && recording->is_cut_noted) {
-        recording->cut_since_ns = 0;
         recording->is_cut_noted = false;
         note(recording, since_ns, true);
         start(recording, since_ns);
     }
-    if (!are_cut || recording->is_cut_noted)
-        return;
-    recording->cut_since_ns = since_ns;
-    if (recording->drained_ns >= since_ns + YARN_MERGE_MARGIN_NS)
+    if (are_cut && !recording->is_cut_noted &&
+        recording->drained_ns >= since_ns + YARN_MERGE_MARGIN_NS)
         cut(recording);
 }
 
@@ -64,7 +61,7 @@ void yarn_recording_stop_switches(struct yarn_recording *recording, uint64_t tim
 {
     if (!recording->pipeline.runs)
         return;
-    if (recording->cut_since_ns && !recording->is_cut_noted)
+    if (recording->session.switches.are_cut && !recording->is_cut_noted)
         cut(recording);
     stop(recording, time_ns);
 }
@@ -75,8 +72,8 @@ void yarn_recording_write_switches(struct yarn_recording *recording, bool is_las
     if (!runs)
         return;
     uint64_t read_ns = yarn_u64_minus(recording->drained_ns, YARN_MERGE_MARGIN_NS);
-    if (recording->cut_since_ns)
-        read_ns = yarn_u64_min(read_ns, recording->cut_since_ns);
+    if (recording->session.switches.are_cut)
+        read_ns = yarn_u64_min(read_ns, recording->session.switches.changed_ns);
     if (!is_last)
         yarn_switch_runs_divide(runs, read_ns);
     yarn_switch_runs_write(runs, recording->dump.writer);

@@ -29,7 +29,8 @@ static const struct yarn_target *target_of(const struct yarn_off_cpu *off_cpu)
 
 static bool has_thread(const struct yarn_off_cpu *off_cpu, uint32_t tid)
 {
-    return yarn_target_has_thread(target_of(off_cpu), (pid_t)off_cpu->pid, (pid_t)tid);
+    return yarn_target_has_thread(target_of(off_cpu), off_cpu->dump->session->request->pid,
+                                  (pid_t)tid);
 }
 
 /* ---- what is stored ---- */
@@ -45,7 +46,7 @@ static void write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, 
     struct yarn_dump_sample sample = {
         .time_ns = time_ns,
         .weight = weight_ns,
-        .event = off_cpu->event,
+        .event = (uint32_t)off_cpu->dump->job->nr_perf_events,
         .tid = wait->tid,
         .cpu = wait->cpu,
         .stack = is_known ? place->stack : YARN_DUMP_NONE,
@@ -74,9 +75,6 @@ int yarn_off_cpu_open(struct yarn_off_cpu *off_cpu, struct yarn_process_dump *du
         .dump = dump,
         .unwinder = unwinder,
         .stacks = stacks,
-        .event = (uint32_t)dump->job->nr_perf_events,
-        .pid = (uint32_t)dump->session->request->pid,
-        .reader_tid = (uint32_t)dump->session->own_tid,
     };
     int err = yarn_waits_open(&off_cpu->waits, dump->off_cpu_event->spec.period, &listener);
     off_cpu->windows = yarn_pages_map(sizeof *off_cpu->windows);
@@ -119,15 +117,11 @@ static int read_blocked(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait,
     return err;
 }
 
-static bool is_ours(const struct yarn_off_cpu *off_cpu, uint32_t tid)
-{
-    return yarn_waits_has(&off_cpu->waits, tid) || has_thread(off_cpu, tid);
-}
-
 static void note_lock(const struct yarn_off_cpu *off_cpu, uint32_t waiter,
                       const struct yarn_blocked_lock *lock, struct yarn_wait_place *place)
 {
-    if (!lock->holder || lock->holder == waiter || !is_ours(off_cpu, lock->holder))
+    if (!lock->holder || lock->holder == waiter ||
+        !(yarn_waits_has(&off_cpu->waits, lock->holder) || has_thread(off_cpu, lock->holder)))
         return;
     place->address = lock->address;
     place->holder = lock->holder;
@@ -188,7 +182,7 @@ static void add_threads(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
 
 void yarn_off_cpu_start(struct yarn_off_cpu *off_cpu)
 {
-    if (!yarn_off_cpu_is_open(off_cpu) || off_cpu->waits.is_on)
+    if (!off_cpu->windows || off_cpu->waits.is_on)
         return;
     uint64_t now_ns = now();
     yarn_waits_start(&off_cpu->waits, now_ns);
@@ -205,29 +199,10 @@ static void account(const struct yarn_off_cpu *off_cpu, uint64_t now_ns)
 
 void yarn_off_cpu_stop(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
 {
-    if (!yarn_off_cpu_is_open(off_cpu))
+    if (!off_cpu->windows)
         return;
     yarn_waits_stop(&off_cpu->waits, now_ns);
     account(off_cpu, now_ns);
-}
-
-void yarn_off_cpu_on_record(struct yarn_off_cpu *off_cpu, const struct yarn_typed_record *record)
-{
-    struct yarn_waits *waits = &off_cpu->waits;
-    if (!yarn_off_cpu_is_open(off_cpu))
-        return;
-    if (record->type == YARN_RECORD_LOST)
-        yarn_waits_lose(waits, record->perf.time);
-    if (record->type == YARN_RECORD_EXIT && record->task.pid == off_cpu->pid)
-        yarn_waits_on_end(waits, record->task.tid, record->perf.time);
-    if (record->type != YARN_RECORD_SWITCH || record->perf.pid != off_cpu->pid ||
-        record->perf.tid == off_cpu->reader_tid)
-        return;
-    if (record->switched.is_out)
-        yarn_waits_on_out(waits, record->perf.tid, record->perf.time,
-                          record->switched.is_preempted);
-    else
-        yarn_waits_on_in(waits, record->perf.tid, record->perf.time, record->perf.cpu);
 }
 
 static bool run_round(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
@@ -255,7 +230,7 @@ static void follow_epoch(struct yarn_off_cpu *off_cpu)
 
 bool yarn_off_cpu_sample_due(struct yarn_off_cpu *off_cpu, uint64_t seen_ns)
 {
-    if (!yarn_off_cpu_is_open(off_cpu) || !off_cpu->waits.is_on)
+    if (!off_cpu->waits.is_on)
         return false;
     yarn_waits_update(&off_cpu->waits, seen_ns);
     account(off_cpu, seen_ns);
@@ -266,15 +241,8 @@ bool yarn_off_cpu_sample_due(struct yarn_off_cpu *off_cpu, uint64_t seen_ns)
     return run_round(off_cpu, now_ns);
 }
 
-uint64_t yarn_off_cpu_due_ns(const struct yarn_off_cpu *off_cpu, bool is_asleep)
-{
-    if (!yarn_off_cpu_is_open(off_cpu))
-        return UINT64_MAX;
-    return is_asleep ? off_cpu->waits.grown_ns : off_cpu->waits.due_ns;
-}
-
 void yarn_off_cpu_wake(struct yarn_off_cpu *off_cpu)
 {
-    if (yarn_off_cpu_is_open(off_cpu) && off_cpu->waits.is_on)
+    if (off_cpu->waits.is_on)
         yarn_waits_skip(&off_cpu->waits, now());
 }

@@ -23,9 +23,7 @@ struct yarn_off_cpu {
     struct yarn_process_dump *dump; /* borrowed, as are the next two; of the process */
     struct yarn_unwinder *unwinder;
     struct yarn_stack_store *stacks;
-    uint32_t event;           /* its number in the dump */
-    uint32_t pid, reader_tid; /* a thread of it that is not looked at */
-    struct yarn_waits waits;
+    struct yarn_waits waits;            /* which the pipeline tells of switches, ends and losses */
     struct yarn_stack_windows *windows; /* owned; NULL while closed */
     struct yarn_queued *queued;         /* owned: the frames of a look */
     size_t nr_files;                    /* kept open, of waits */
@@ -40,26 +38,14 @@ YARN_MUST_CHECK int yarn_off_cpu_open(struct yarn_off_cpu *off_cpu, struct yarn_
                                       struct yarn_unwinder *unwinder,
                                       struct yarn_stack_store *stacks);
 
-static inline bool yarn_off_cpu_is_open(const struct yarn_off_cpu *off_cpu)
-{
-    return off_cpu->windows;
-}
-
 /* Each does nothing where they are closed. */
 /* The kernel's records of switches come from now on, or come no more and have been read. */
 void yarn_off_cpu_start(struct yarn_off_cpu *off_cpu);
 void yarn_off_cpu_stop(struct yarn_off_cpu *off_cpu, uint64_t now_ns);
 
-/* A switch, the end of a thread, or a loss. */
-void yarn_off_cpu_on_record(struct yarn_off_cpu *off_cpu, const struct yarn_typed_record *record);
-
 /* After a drain, which has read all records before `seen_ns`: samples the blocked threads, if a
  * round is due. True where the period has been doubled. */
 bool yarn_off_cpu_sample_due(struct yarn_off_cpu *off_cpu, uint64_t seen_ns);
-
-/* When the next round is due; while the host sleeps: when there is more of a wait to be stored.
- * UINT64_MAX: none is. */
-uint64_t yarn_off_cpu_due_ns(const struct yarn_off_cpu *off_cpu, bool is_asleep);
 
 /* The host has slept, so no round was needed, and works again. */
 void yarn_off_cpu_wake(struct yarn_off_cpu *off_cpu);

@@ -260,6 +260,8 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     if (record->task.pid != pipeline->pid)
         return;
     struct yarn_thread_snapshot *threads = &pipeline->dump->account->threads;
+    if (record->type == YARN_RECORD_EXIT)
+        yarn_waits_on_end(&pipeline->off_cpu.waits, record->task.tid, record->perf.time);
     if (record->type == YARN_RECORD_EXIT && pipeline->runs)
         yarn_switch_runs_on_exit(pipeline->runs, record->task.tid, record->perf.time);
     if (record->type == YARN_RECORD_FORK && pipeline->runs)
@@ -302,6 +304,7 @@ static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
         .cpu = record->perf.cpu,
     };
     pipeline->dump->account->nr_lost += lost.count;
+    yarn_waits_lose(&pipeline->off_cpu.waits, lost.time_ns);
     if (pipeline->runs)
         yarn_switch_runs_on_lost(pipeline->runs);
     if (yarn_process_dump_begin(pipeline->dump))
@@ -323,6 +326,12 @@ static void on_throttle(struct yarn_pipeline *pipeline, const struct yarn_typed_
 
 static void on_switch(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
+    const struct yarn_record *perf = &record->perf;
+    struct yarn_waits *waits = &pipeline->off_cpu.waits;
+    if (is_of_host(pipeline, record) && record->switched.is_out)
+        yarn_waits_on_out(waits, perf->tid, perf->time, record->switched.is_preempted);
+    else if (is_of_host(pipeline, record))
+        yarn_waits_on_in(waits, perf->tid, perf->time, perf->cpu);
     if (!pipeline->runs || !is_wanted(pipeline, record))
         return;
     yarn_switch_runs_on_switch(pipeline->runs, record);
@@ -350,7 +359,6 @@ static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
 static void on_record(void *self, const struct yarn_typed_record *record)
 {
     struct yarn_pipeline *pipeline = self;
-    yarn_off_cpu_on_record(&pipeline->off_cpu, record);
     if (handlers[record->type])
         handlers[record->type](pipeline, record);
 }
