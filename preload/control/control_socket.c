@@ -139,29 +139,23 @@ static void accept_clients(struct yarn_control_socket *control)
 }
 
 /* False where the client does not read. */
-static bool reply(const struct yarn_control_client *client, bool is_ok,
-                  const struct yarn_text *text)
-{
-    char bytes[REPLY_BYTES];
-    struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
-    yarn_text_add_format(&line, "%s%s", is_ok ? "ok" : "error", text->size ? " " : "");
-    yarn_control_add_line(&line, yarn_span_of(text->data, text->size));
-    bytes[line.size] = '\n';
-    return yarn_socket_send(client->fd, yarn_span_of(bytes, line.size + 1)) == 0;
-}
-
 static bool answer(const struct yarn_control_client *client, enum yarn_control_next next,
                    struct yarn_span line, yarn_control_fn answer_fn, void *self)
 {
-    char bytes[REPLY_BYTES];
+    char bytes[REPLY_BYTES], sent[REPLY_BYTES];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes - 16);
+    struct yarn_text reply = yarn_text_of(sent, sizeof sent - 1);
     struct yarn_control_command command;
     const char *why = "the line is too long";
     bool is_command =
         next != YARN_CONTROL_LINE_TOO_LONG && !yarn_control_parse(line, &command, &why);
     if (!is_command)
         yarn_text_add(&text, why);
-    return reply(client, is_command && !answer_fn(self, &command, &text), &text);
+    bool is_ok = is_command && !answer_fn(self, &command, &text);
+    yarn_text_add_format(&reply, "%s%s", is_ok ? "ok" : "error", text.size ? " " : "");
+    yarn_control_add_line(&reply, yarn_span_of(text.data, text.size));
+    sent[reply.size] = '\n';
+    return yarn_socket_send(client->fd, yarn_span_of(sent, reply.size + 1)) == 0;
 }
 
 /* False where the client has gone. */

@@ -71,22 +71,19 @@ void yarn_deferred_start_subtract_from_parent(struct yarn_recorder *recorder)
     recorder->added_to_parent_ns = 0;
 }
 
-/* Charged once. */
-static bool leave_failed(struct yarn_recorder *recorder, bool for_good)
+static bool leaves_from(struct yarn_recorder *recorder, enum yarn_phase phase, bool for_good)
 {
-    if (for_good)
-        return yarn_state_move(&recorder->state, YARN_PHASE_FAILED, YARN_PHASE_ENDED);
-    return yarn_state_phase(&recorder->state) == YARN_PHASE_FAILED;
+    return for_good ? yarn_state_move(&recorder->state, phase, YARN_PHASE_ENDED)
+                    : yarn_state_phase(&recorder->state) == phase;
 }
 
 bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
 {
     uint32_t to = for_good ? YARN_PHASE_ENDED : YARN_PHASE_LEAVING;
     if (!yarn_state_move(&recorder->state, YARN_PHASE_DEFERRED, to) &&
-        !leave_failed(recorder, for_good))
+        !leaves_from(recorder, YARN_PHASE_FAILED, for_good))
         /* Charged already, by a thread that is in exec. */
-        return for_good ? yarn_state_move(&recorder->state, YARN_PHASE_LEAVING, YARN_PHASE_ENDED)
-                        : yarn_state_phase(&recorder->state) == YARN_PHASE_LEAVING;
+        return leaves_from(recorder, YARN_PHASE_LEAVING, for_good);
     /* Who would not be recorded is not charged: nobody asked for its time. */
     if (recorder->starts_paused)
         return true;

@@ -47,8 +47,10 @@ bool yarn_lifecycle_notes_threads(void)
 
 void yarn_lifecycle_note_thread(void)
 {
-    if (yarn_lifecycle_notes_threads())
-        yarn_recorder_note_thread(the_recorder);
+    /* Where no clock wakes a reader that sleeps. */
+    if (yarn_lifecycle_notes_threads() && atomic_load(&the_recorder->is_asleep) &&
+        !yarn_state_has(&the_recorder->state, YARN_STATE_POLLING))
+        yarn_futex_wake(&the_recorder->requests.wanted);
 }
 
 /* The recorder that goes on behind a filter of one thread; NULL. It is reached by memory alone. */
@@ -77,13 +79,6 @@ void yarn_lifecycle_refuse(const char *why)
 
 static YARN_IN_DATA struct yarn_file_info stderr_at_start;
 
-/* A host may have given the number to something else, which is not ours to write to. */
-static bool has_stderr_of_start(void)
-{
-    struct yarn_file_info now;
-    return !yarn_file_stat(STDERR, &now) && yarn_file_is_same(&now, &stderr_at_start);
-}
-
 void yarn_lifecycle_begin(int argc, char *const argv[], char *envp[])
 {
     char bytes[LINE_BYTES];
@@ -107,10 +102,13 @@ static __attribute__((noinline)) void report_failure(struct yarn_recorder *recor
 {
     static char bytes[LINE_BYTES];
     static _Atomic bool is_taken;
+    struct yarn_file_info now;
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes - 1);
     if (!recorder->recording.failure.is_unstored || atomic_exchange(&is_taken, true))
         return;
-    if (yarn_recorder_report_failure(recorder, &line) && has_stderr_of_start())
+    /* A host may have given the number to something else, which is not ours to write to. */
+    if (yarn_recorder_report_failure(recorder, &line) && !yarn_file_stat(STDERR, &now) &&
+        yarn_file_is_same(&now, &stderr_at_start))
         print_line(&line);
     atomic_store(&is_taken, false);
 }
@@ -324,12 +322,6 @@ void yarn_lifecycle_begin_change(enum yarn_lifecycle_change_kind kind,
     begin_change(ret_change);
 }
 
-static bool can_take_back(const struct yarn_lifecycle_change *change)
-{
-    return change->kind != YARN_CHANGE_RIGHTS &&
-           yarn_ids_can_regain(&change->before, change->kind == YARN_CHANGE_GROUPS);
-}
-
 /* What was done is followed before the host's call returns. */
 static void follow(const struct yarn_lifecycle_change *change)
 {
@@ -347,7 +339,10 @@ static void follow(const struct yarn_lifecycle_change *change)
     case YARN_CHANGE_GROUPS:
     case YARN_CHANGE_RIGHTS:
         if (change->recorder)
-            yarn_recorder_follow_ids(change->recorder, can_take_back(change));
+            yarn_recorder_follow_ids(
+                change->recorder,
+                change->kind != YARN_CHANGE_RIGHTS &&
+                    yarn_ids_can_regain(&change->before, change->kind == YARN_CHANGE_GROUPS));
         break;
     case YARN_CHANGE_LANDLOCK:
         if (change->recorder && change->ruleset >= 0)

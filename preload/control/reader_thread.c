@@ -183,22 +183,17 @@ static bool wait_for_work(struct yarn_recorder *recorder, struct yarn_ring_reade
     }
 }
 
-/* While it is stopped there is nothing to say again and again. */
-static bool has_to_flush(const struct yarn_recorder *recorder)
-{
-    const struct yarn_recording *recording = &recorder->recording;
-    return !recording->account.coverage.is_off || recorder->has_unsaved ||
-           atomic_load(&recorder->messages.count) != recording->dump.nr_messages_written;
-}
-
 /* Where a flush is due: when the next one is. */
 static void flush(struct yarn_recorder *recorder, struct turns *turns, uint64_t now_ns)
 {
     struct yarn_recording *recording = &recorder->recording;
     struct yarn_cpu_bounds cpu = yarn_clock_cpu_bounds_of_others();
-    if (recording->account.coverage.is_off)
+    bool is_off = recording->account.coverage.is_off;
+    if (is_off)
         cpu.least_ns = 0; /* work is nothing to wake for */
-    if (has_to_flush(recorder))
+    /* While it is stopped there is nothing to say again and again. */
+    if (!is_off || recorder->has_unsaved ||
+        atomic_load(&recorder->messages.count) != recording->dump.nr_messages_written)
         yarn_recording_flush(recording, false);
     recorder->has_unsaved = false;
     uint64_t pause_ns = yarn_idleness_pause_ns(&turns->idleness, cpu, turns->nr_records, now_ns,

@@ -184,15 +184,6 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
     yarn_state_reset(&recorder->state, phase);
 }
 
-/* A child follows its own YARN_START, YARN_DELAY and YARN_DURATION, but a stop by command holds for
- * it, too. */
-static bool is_paused_by_command(struct yarn_recorder *recorder)
-{
-    uint32_t by = yarn_state_cause(&recorder->state);
-    return yarn_state_phase(&recorder->state) == YARN_PHASE_PAUSED &&
-           (by == YARN_DUMP_COVERAGE_PROGRAM || by == YARN_DUMP_COVERAGE_SOCKET);
-}
-
 static void defer_start(struct yarn_recorder *recorder)
 {
     reset(recorder, YARN_PHASE_DEFERRED);
@@ -205,7 +196,11 @@ static void defer_start(struct yarn_recorder *recorder)
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
     struct yarn_child_times *child_times = atomic_load(&recorder->child_times);
-    bool is_pause_requested = is_paused_by_command(recorder);
+    /* A child follows its own YARN_START, YARN_DELAY and YARN_DURATION, but a stop by command holds
+     * for it, too. */
+    uint32_t by = yarn_state_cause(&recorder->state);
+    bool is_pause_requested = yarn_state_phase(&recorder->state) == YARN_PHASE_PAUSED &&
+                              (by == YARN_DUMP_COVERAGE_PROGRAM || by == YARN_DUMP_COVERAGE_SOCKET);
     if (child_times) {
         yarn_child_times_free(atomic_exchange(&recorder->above, child_times));
         atomic_store(&recorder->child_times, NULL);

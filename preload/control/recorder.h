@@ -58,13 +58,6 @@ int yarn_recorder_command(struct yarn_recorder *recorder, enum yarn_recorder_com
 /* Stores a mark. -EAGAIN where too many wait, -EMSGSIZE where it is too long. Async-signal-safe. */
 YARN_MUST_CHECK int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text);
 
-/* The host has made one: where no clock wakes a reader that sleeps. */
-static inline void yarn_recorder_note_thread(struct yarn_recorder *recorder)
-{
-    if (atomic_load(&recorder->is_asleep) && !yarn_state_has(&recorder->state, YARN_STATE_POLLING))
-        yarn_futex_wake(&recorder->requests.wanted);
-}
-
 /* Gives the reader the credentials of the calling thread; where it cannot assume them, it has
  * ended. With `can_wait` it has them from its next turn on, and is not woken for that. */
 void yarn_recorder_follow_ids(struct yarn_recorder *recorder, bool can_wait);

@@ -52,16 +52,10 @@ static int check_filter(const struct yarn_job *job, struct yarn_text *line)
 {
     const char *perf = job->seccomp.deadly[YARN_SECCOMP_PERF];
     const char *timer = job->seccomp.deadly[YARN_SECCOMP_TIMER];
-    switch (job->options.sampler) {
-    case YARN_SAMPLER_PERF:
-        return perf ? refuse(line, filtered, perf, -EPERM) : 0;
-    case YARN_SAMPLER_TIMER:
-        return timer ? refuse(line, filtered, timer, -EPERM) : 0;
-    case YARN_SAMPLER_AUTO:
-    case YARN_SAMPLER_COUNT:
-        break;
-    }
-    return perf && timer ? refuse(line, filtered, perf, -EPERM) : 0;
+    bool is_timer = job->options.sampler == YARN_SAMPLER_TIMER;
+    bool needs_perf = job->options.sampler == YARN_SAMPLER_PERF || timer;
+    const char *deadly = is_timer ? timer : needs_perf ? perf : NULL;
+    return deadly ? refuse(line, filtered, deadly, -EPERM) : 0;
 }
 
 static int check_limits(struct yarn_text *line)

@@ -48,26 +48,19 @@ bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *fa
     return is_removed;
 }
 
-static int note(struct yarn_dump_file *file, int fd)
-{
-    int err = yarn_file_stat(fd, &file->made);
-    if (err) {
-        yarn_file_close(fd);
-        return err;
-    }
-    return file->fd = fd;
-}
-
 int yarn_dump_file_create(struct yarn_dump_file *file)
 {
     size_t length = strlen(file->path);
     for (file->number = 0; file->number < NAMES_TRIED_MAX; file->number++) {
         add_number(file->path, length, file->number);
         int fd = yarn_file_create(YARN_FILE_CWD, file->path);
-        if (fd >= 0)
-            return note(file, fd);
+        int err = fd < 0 ? fd : yarn_file_stat(fd, &file->made);
+        if (err && fd >= 0)
+            yarn_file_close(fd);
+        if (!err)
+            return file->fd = fd;
         if (fd != -EEXIST && fd != -ELOOP)
-            return fd;
+            return err;
     }
     return -EEXIST;
 }
