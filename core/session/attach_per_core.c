@@ -77,41 +77,33 @@ static int open_all_cores(struct yarn_session *session)
 
 /* ---- events on threads ---- */
 
-static int add_event(struct yarn_session *session, const struct yarn_event *event)
+/* Takes the event over; on failure it is closed. */
+static int add_event(struct yarn_session *session, struct yarn_event *event)
 {
-    if (session->nr_events == session->max_events)
-        return -ENOSPC;
-    int err = yarn_switches_is_of(event)
-                  ? 0
-                  : yarn_table_put(&session->numbers, event->id, event->number);
-    if (err)
-        return err;
-    session->events[session->nr_events++] = *event;
-    return 0;
-}
-
-/* Takes the event over; on failure it is closed. An alternate waits for the larger ring: the first
- * redirection takes no time. */
-static int join_core(struct yarn_session *session, const struct yarn_session_core *core,
-                     struct yarn_event *event)
-{
-    bool has_ring =
-        !yarn_growth_is_to_come(session) || !yarn_alternates_is_one(session, event->number);
-    int err = has_ring ? yarn_event_redirect(event, &core->leader) : 0;
-    if (!err)
-        err = add_event(session, event);
+    int err = session->nr_events == session->max_events ? -ENOSPC : 0;
+    if (!err && !yarn_switches_is_of(event))
+        err = yarn_table_put(&session->numbers, event->id, event->number);
     if (err)
         yarn_event_close(event);
+    else
+        session->events[session->nr_events++] = *event;
     return err;
 }
 
+/* An alternate waits for the larger ring: the first redirection takes no time. */
 static int attach_event(struct yarn_session *session, uint32_t number, pid_t tid,
                         const struct yarn_session_core *core, const struct yarn_event *leader)
 {
     struct perf_event_attr attr = yarn_probe_attr(session, number, core->cpu);
     struct yarn_event event;
     int err = yarn_probe_open(session, &attr, number, tid, core->cpu, leader, &event);
-    return err ? err : join_core(session, core, &event);
+    if (err)
+        return err;
+    if (!yarn_growth_is_to_come(session) || !yarn_alternates_is_one(session, number))
+        err = yarn_event_redirect(&event, &core->leader);
+    if (err)
+        yarn_event_close(&event);
+    return err ? err : add_event(session, &event);
 }
 
 /* -ESRCH and a lack of descriptors are the caller's; for all else it goes on without. */
@@ -121,9 +113,9 @@ static int attach_switches(struct yarn_session *session, pid_t tid,
     struct yarn_event event;
     if (!yarn_switches_are_recorded(session))
         return 0;
-    int err = yarn_switches_open(session, tid, core->cpu, &event);
+    int err = yarn_switches_open(session, tid, core->cpu, &core->leader, &event);
     if (!err)
-        err = join_core(session, core, &event);
+        err = add_event(session, &event);
     session->switches.is_open |= !err;
     if (!err || err == -ESRCH || yarn_probe_lacks_files(err))
         return err;

@@ -3,18 +3,12 @@
 
 enum yarn_stacks yarn_session_stack_kind(const struct yarn_callgraph *callgraph)
 {
-    switch (callgraph->kind) {
-    case YARN_CALLGRAPH_NONE:
-        return YARN_STACKS_NONE;
-    case YARN_CALLGRAPH_FP:
-        return YARN_STACKS_CHAIN;
-    case YARN_CALLGRAPH_LBR:
-        return YARN_STACKS_CALLS;
-    case YARN_CALLGRAPH_AUTO:
-    case YARN_CALLGRAPH_DWARF:
-        break;
-    }
-    return YARN_STACKS_COPY;
+    static const enum yarn_stacks stacks[] = {
+        [YARN_CALLGRAPH_NONE] = YARN_STACKS_NONE,  [YARN_CALLGRAPH_FP] = YARN_STACKS_CHAIN,
+        [YARN_CALLGRAPH_LBR] = YARN_STACKS_CALLS,  [YARN_CALLGRAPH_AUTO] = YARN_STACKS_COPY,
+        [YARN_CALLGRAPH_DWARF] = YARN_STACKS_COPY,
+    };
+    return stacks[callgraph->kind];
 }
 
 enum yarn_stacks yarn_session_request_stack(const struct yarn_session_request *request,

@@ -25,10 +25,12 @@ static inline bool yarn_switches_are_recorded(const struct yarn_session *session
     return session->request->records_switches && !session->switches.reason;
 }
 
-/* Opens the event of a thread on a core, disabled. -ESRCH: the thread has gone; -EMFILE and
- * -ENFILE: there are no descriptors; all else gives them up (switches.reason). */
+/* Opens the event of a thread on a core, disabled, which writes into the ring of `leader`. -ESRCH:
+ * the thread has gone; -EMFILE and -ENFILE: there are no descriptors; all else gives them up
+ * (switches.reason). On failure it is closed. */
 YARN_MUST_CHECK static inline int yarn_switches_open(const struct yarn_session *session, pid_t tid,
-                                                     int cpu, struct yarn_event *ret_event)
+                                                     int cpu, const struct yarn_event *leader,
+                                                     struct yarn_event *ret_event)
 {
     struct yarn_attr_options options = {
         .features = session->report.features,
@@ -36,5 +38,11 @@ YARN_MUST_CHECK static inline int yarn_switches_open(const struct yarn_session *
         .starts_at_exec = session->request->starts_at_exec,
     };
     struct perf_event_attr attr = yarn_attr_of_switches(&options);
-    return yarn_event_open(ret_event, &attr, YARN_SWITCHES_NUMBER, tid, cpu);
+    int err = yarn_event_open(ret_event, &attr, YARN_SWITCHES_NUMBER, tid, cpu);
+    if (err)
+        return err;
+    err = yarn_event_redirect(ret_event, leader);
+    if (err)
+        yarn_event_close(ret_event);
+    return err;
 }

@@ -7,17 +7,6 @@
 
 enum { EVERY_CPU = -1, WATCH_BYTES = 4096 };
 
-static int open_wake_switch(struct yarn_thread_watch *watch, const struct yarn_session *session,
-                            pid_t tid)
-{
-    int err = yarn_switches_open(session, tid, EVERY_CPU, &watch->wake_switches);
-    if (!err)
-        err = yarn_event_redirect(&watch->wake_switches, &watch->event);
-    if (err)
-        yarn_event_close(&watch->wake_switches);
-    return err;
-}
-
 static int open_watch(struct yarn_thread_watch *watch, struct yarn_session *session, pid_t tid)
 {
     struct yarn_attr_options options = {.features = session->report.features};
@@ -29,7 +18,8 @@ static int open_watch(struct yarn_thread_watch *watch, struct yarn_session *sess
     if (err)
         yarn_event_close(&watch->event);
     else if (session->wake_switches.is_open)
-        session->wake_switches.is_open = !open_wake_switch(watch, session, tid);
+        session->wake_switches.is_open =
+            !yarn_switches_open(session, tid, EVERY_CPU, &watch->event, &watch->wake_switches);
     return err;
 }
 
@@ -66,19 +56,13 @@ static int open_event(struct yarn_thread_ring *slot, const struct yarn_session *
 /* What refuses it refuses nothing else. */
 static void open_switches(struct yarn_thread_ring *slot, struct yarn_session *session)
 {
-    struct yarn_event event = YARN_EVENT_CLOSED;
     if (!yarn_switches_are_recorded(session))
         return;
-    int err = yarn_switches_open(session, slot->tid, EVERY_CPU, &event);
-    if (!err)
-        err = yarn_event_redirect(&event, &slot->events[0]);
-    if (!err) {
-        slot->events[slot->nr_events++] = event;
-        session->switches.is_open = true;
-        return;
-    }
-    yarn_event_close(&event);
-    if (err != -ESRCH)
+    int err = yarn_switches_open(session, slot->tid, EVERY_CPU, &slot->events[0],
+                                 &slot->events[slot->nr_events]);
+    slot->nr_events += !err;
+    session->switches.is_open |= !err;
+    if (err && err != -ESRCH)
         session->switches.reason = yarn_event_refusal(err);
 }
 

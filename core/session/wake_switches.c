@@ -16,10 +16,8 @@ static int open_event(struct yarn_session *session, const struct yarn_event *lik
     int err = -ENOENT;
     for (size_t i = 0; err == -ENOENT && i < wake->nr_cores; i++)
         if (wake->cores[i].cpu == like->cpu) {
-            err = yarn_switches_open(session, like->tid, like->cpu, event);
+            err = yarn_switches_open(session, like->tid, like->cpu, &wake->cores[i].leader, event);
             wake->nr_events += !err;
-            if (!err)
-                err = yarn_event_redirect(event, &wake->cores[i].leader);
         }
     return err == -ESRCH ? 0 : err;
 }

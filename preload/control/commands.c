@@ -133,7 +133,8 @@ static void carry_out(struct yarn_recorder *recorder, enum yarn_recorder_command
         break;
     case YARN_RECORDER_CHECK_SIGNALS:
         yarn_commands_drop_bounds(recorder);
-        yarn_recording_check_signals(&recorder->recording);
+        yarn_session_check_signals(&recorder->recording.session);
+        yarn_recording_report_failures(&recorder->recording);
         break;
     case YARN_RECORDER_EXPECT_FILTER:
         recorder->expects_filter = true;

@@ -161,7 +161,7 @@ static void write_counters(struct yarn_recording *recording)
     if (now_ns < recording->counters_at_ns || !now_ns)
         return;
     recording->counters_at_ns = now_ns + options->counter_interval_ns;
-    yarn_account_write_counters(&recording->account, recording->dump.writer);
+    yarn_account_write_counts(&recording->account, recording->dump.writer, true);
 }
 
 void yarn_recording_wake(struct yarn_recording *recording)
@@ -253,12 +253,6 @@ void yarn_recording_halt(struct yarn_recording *recording)
     yarn_recording_stop_switches(recording, end_ns);
     recording->is_halted = true;
     yarn_recording_flush(recording, true);
-}
-
-void yarn_recording_check_signals(struct yarn_recording *recording)
-{
-    yarn_session_check_signals(&recording->session);
-    yarn_recording_report_failures(recording);
 }
 
 void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_coverage_cause cause)

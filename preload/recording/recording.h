@@ -113,9 +113,6 @@ uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_n
  * Idempotent. */
 void yarn_recording_leave_root(struct yarn_recording *recording);
 
-/* As yarn_session_check_signals. */
-void yarn_recording_check_signals(struct yarn_recording *recording);
-
 /* True where no thread of the host is left but the reader. */
 bool yarn_recording_is_alone(struct yarn_recording *recording);
 

@@ -185,8 +185,8 @@ static void write_totals(struct yarn_account *account, struct yarn_dump_writer *
     yarn_dump_write_totals(writer, totals);
 }
 
-static void write_counts(struct yarn_account *account, struct yarn_dump_writer *writer,
-                         bool only_counted)
+void yarn_account_write_counts(struct yarn_account *account, struct yarn_dump_writer *writer,
+                               bool only_counted)
 {
     uint64_t lost = 0;
     for (uint32_t i = 0; i < account->session->request->nr_events; i++) {
@@ -210,11 +210,6 @@ static void write_counts(struct yarn_account *account, struct yarn_dump_writer *
     read_lost(account, lost);
 }
 
-void yarn_account_write_counters(struct yarn_account *account, struct yarn_dump_writer *writer)
-{
-    write_counts(account, writer, true);
-}
-
 void yarn_account_write(struct yarn_account *account, struct yarn_dump_writer *writer)
 {
     read_lost(account, 0);
@@ -225,7 +220,7 @@ void yarn_account_write(struct yarn_account *account, struct yarn_dump_writer *w
 
 void yarn_account_write_final(struct yarn_account *account, struct yarn_dump_writer *writer)
 {
-    write_counts(account, writer, false);
+    yarn_account_write_counts(account, writer, false);
     read_cpu_time(account);
     write_totals(account, writer);
 }

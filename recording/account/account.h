@@ -53,8 +53,9 @@ bool yarn_account_lacks_samples(const struct yarn_account *account);
 /* The totals up to now. */
 void yarn_account_write(struct yarn_account *account, struct yarn_dump_writer *writer);
 
-/* Of YARN_COUNTERS, up to now. */
-void yarn_account_write_counters(struct yarn_account *account, struct yarn_dump_writer *writer);
+/* The counts of the events up to now; `only_counted`: of those of YARN_COUNTERS. */
+void yarn_account_write_counts(struct yarn_account *account, struct yarn_dump_writer *writer,
+                               bool only_counted);
 
 /* At the end: the counts of every event, with the kernel's exact number of lost samples, too. */
 void yarn_account_write_final(struct yarn_account *account, struct yarn_dump_writer *writer);

@@ -64,16 +64,15 @@ static void remember(struct yarn_frame_names *names, const struct yarn_module *m
         *unnamed = (struct unnamed){address, module ? module->number : YARN_DUMP_NONE, is_kernel};
 }
 
-static struct yarn_symbol name_kernel(const struct yarn_frame_names *names, uint64_t address)
+static struct yarn_symbol name_of(const struct yarn_frame_names *names, uint64_t address,
+                                  bool is_kernel, uint32_t code)
 {
-    struct yarn_kernel_name name;
-    if (!yarn_kernel_names_find(&names->kernel, address, &name))
+    struct yarn_kernel_name kernel;
+    if (code == YARN_CODE_NAME_NONE ||
+        (is_kernel && !yarn_kernel_names_find(&names->kernel, address, &kernel)))
         return (struct yarn_symbol){.start = 0};
-    return (struct yarn_symbol){.name = name.text, .start = name.start, .end = name.end};
-}
-
-static struct yarn_symbol name_generated(const struct yarn_frame_names *names, uint32_t code)
-{
+    if (is_kernel)
+        return (struct yarn_symbol){.name = kernel.text, .start = kernel.start, .end = kernel.end};
     struct yarn_code_name name = yarn_jit_names_at(names->jit, code);
     return (struct yarn_symbol){.name = name.text, .start = name.start, .end = name.end};
 }
@@ -82,31 +81,18 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
                                        const struct yarn_unwind_frame *frame, uint32_t flags,
                                        uint64_t address, uint32_t code)
 {
-    struct yarn_symbol symbol = {.start = 0};
     bool is_kernel = flags & YARN_DUMP_FRAME_KERNEL;
     if (code == YARN_CODE_NAME_NONE)
         remember(names, frame->module, address, is_kernel);
-    else if (is_kernel)
-        symbol = name_kernel(names, address);
-    else
-        symbol = name_generated(names, code);
-    return symbol;
-}
-
-static struct yarn_symbol find_late(struct yarn_frame_names *names, const struct unnamed *unnamed)
-{
-    if (unnamed->is_kernel)
-        return name_kernel(names, unnamed->address);
-    uint32_t code = yarn_jit_names_find_now(names->jit, unnamed->address);
-    return code == YARN_CODE_NAME_NONE ? (struct yarn_symbol){.start = 0}
-                                       : name_generated(names, code);
+    return name_of(names, address, is_kernel, code);
 }
 
 /* False where there is still no name. */
 static bool write_late(struct yarn_frame_names *names, const struct unnamed *unnamed,
                        struct yarn_dump_writer *writer)
 {
-    struct yarn_symbol symbol = find_late(names, unnamed);
+    uint32_t code = unnamed->is_kernel ? 0 : yarn_jit_names_find_now(names->jit, unnamed->address);
+    struct yarn_symbol symbol = name_of(names, unnamed->address, unnamed->is_kernel, code);
     struct yarn_dump_code_name record = {
         .module = unnamed->module,
         .address = unnamed->address,

@@ -128,13 +128,6 @@ static void store_branches(struct yarn_pipeline *pipeline)
     yarn_edges_clear(&pipeline->edges);
 }
 
-static void report_lost_branches(struct yarn_pipeline *pipeline)
-{
-    if (pipeline->edges.nr_lost)
-        YARN_WARN(pipeline->dump->messages, "no memory for branches: some are missing");
-    pipeline->edges.nr_lost = 0;
-}
-
 static void add_branches(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     size_t at = 0;
@@ -217,7 +210,9 @@ void yarn_pipeline_flush(struct yarn_pipeline *pipeline, bool is_last)
     yarn_file_names_hurry(files, is_last);
     yarn_pipeline_store_queued(pipeline, UINT64_MAX);
     store_branches(pipeline);
-    report_lost_branches(pipeline);
+    if (pipeline->edges.nr_lost)
+        YARN_WARN(pipeline->dump->messages, "no memory for branches: some are missing");
+    pipeline->edges.nr_lost = 0;
     if (is_last || !files->has_asked)
         yarn_file_names_ask(files, pipeline->dump->writer);
     pipeline->dump->account->totals.value[YARN_DUMP_TOTAL_FRAMES_UNNAMED] = files->nr_unnamed;
@@ -339,12 +334,6 @@ static void on_switch(struct yarn_pipeline *pipeline, const struct yarn_typed_re
         yarn_switch_runs_write(pipeline->runs, pipeline->dump->writer);
 }
 
-static void on_unknown(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
-{
-    (void)record;
-    yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_RECORDS_UNKNOWN, 1);
-}
-
 typedef void (*handle_fn)(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record);
 
 /* NULL: not stored. */
@@ -353,7 +342,6 @@ static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
     [YARN_RECORD_FORK] = on_thread,       [YARN_RECORD_EXIT] = on_thread,
     [YARN_RECORD_COMM] = on_comm,         [YARN_RECORD_LOST] = on_lost,
     [YARN_RECORD_THROTTLE] = on_throttle, [YARN_RECORD_SWITCH] = on_switch,
-    [YARN_RECORD_UNKNOWN] = on_unknown,   [YARN_RECORD_OTHER] = NULL,
 };
 
 static void on_record(void *self, const struct yarn_typed_record *record)
@@ -361,6 +349,8 @@ static void on_record(void *self, const struct yarn_typed_record *record)
     struct yarn_pipeline *pipeline = self;
     if (handlers[record->type])
         handlers[record->type](pipeline, record);
+    if (record->type == YARN_RECORD_UNKNOWN)
+        yarn_account_count(pipeline->dump->account, YARN_DUMP_TOTAL_RECORDS_UNKNOWN, 1);
 }
 
 static void on_malformed(void *self, uint32_t kernel_type, size_t size)

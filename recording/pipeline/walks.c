@@ -117,13 +117,6 @@ static void walk_calls(struct yarn_walks *walks, const struct yarn_record *sampl
     frames->end = end_of(walks, frames);
 }
 
-/* A thread of the kernel's own, as io_uring has them, or one of which the kernel gave no registers.
- */
-static bool has_user_part(const struct yarn_frames *frames)
-{
-    return frames->count > 1 || (frames->count && frames->frame[0].ip);
-}
-
 void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                      struct yarn_queued *queued)
 {
@@ -141,7 +134,10 @@ void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *r
         walk_copy(walks, record, frames);
     else
         walk_chain(walks, sample, user_at, frames);
-    if (is_kernel && !has_user_part(frames)) {
+    /* A thread of the kernel's own, as io_uring has them, or one of which the kernel gave no
+     * registers. */
+    bool has_user_part = frames->count > 1 || (frames->count && frames->frame[0].ip);
+    if (is_kernel && !has_user_part) {
         frames->count = 0;
         frames->end = is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;
         return;
