@@ -23,7 +23,7 @@ struct yarn_off_cpu {
     struct yarn_process_dump *dump; /* borrowed, as are the next two; of the process */
     struct yarn_unwinder *unwinder;
     struct yarn_stack_store *stacks;
-    struct yarn_waits waits;            /* which the pipeline tells of switches, ends and losses */
+    struct yarn_waits waits;            /* the pipeline notes switches, ends and losses in it */
     struct yarn_stack_windows *windows; /* owned; NULL while closed */
     struct yarn_queued *queued;         /* owned: the frames of a look */
     size_t nr_files;                    /* kept open, of waits */
