@@ -30,6 +30,8 @@ struct yarn_attachment {
     enum yarn_strategy strategy;
     /* Fills the session. On failure what was opened stays for the close. */
     int (*open)(struct yarn_session *session);
+    /* One more thread, enabled at once; NULL: none can be. */
+    int (*attach)(struct yarn_session *session, pid_t tid);
     void (*enable)(struct yarn_session *session);
     void (*disable)(struct yarn_session *session);
     void (*check_signals)(struct yarn_session *session); /* NULL where no signal is sent */

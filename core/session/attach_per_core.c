@@ -199,9 +199,22 @@ static bool give_up_something(struct yarn_session *session, int err)
     return true;
 }
 
+/* Why each event is enabled by itself: what the thread makes meanwhile inherits those that are. */
+static int attach_later(struct yarn_session *session, pid_t tid)
+{
+    const size_t before = session->nr_events;
+    int err = attach_thread(session, tid);
+    for (size_t i = before; i < session->nr_events; i++)
+        yarn_perf_enable(session->events[i].fd);
+    session->report.nr_threads += !err;
+    return err;
+}
+
 /* Fewer events where there are no descriptors for all. */
 static int attach_threads(struct yarn_session *session)
 {
+    if (session->request->attaches_later)
+        return 0;
     for (;;) {
         int err = yarn_thread_scan(session, attach_thread);
         if (!yarn_probe_lacks_files(err) || !session->may_drop_events ||
@@ -429,6 +442,7 @@ const struct yarn_attachment yarn_attach_per_core = {
     .sampler = YARN_SAMPLER_PERF,
     .strategy = YARN_STRATEGY_PER_CORE,
     .open = open_per_core,
+    .attach = attach_later,
     .enable = enable_per_core,
     .disable = disable_per_core,
     .deepen = yarn_alternates_deepen,

@@ -32,6 +32,8 @@ struct yarn_session_request {
     pid_t pid;                        /* of the host */
     const struct yarn_target *target; /* borrowed: the host, for what is asked of it */
     bool follows_tree;   /* processes that it makes and programs that it executes, too */
+    bool attaches_later; /* to the threads that yarn_session_attach_thread names */
+    size_t max_threads;  /* of those; the first that is tried is `pid` */
     bool starts_at_exec; /* not by an enable, but once the host executes a program */
     bool host_waits;     /* no host thread runs meanwhile, so its limits may be raised */
     /* Where a symbol is in the host, for breakpoints; false where nobody knows. NULL: none is

@@ -36,7 +36,8 @@ static void count(struct wanted *ret_wanted, const struct yarn_session_request *
                          : yarn_process_nr_threads();
     ret_wanted->request = request;
     ret_wanted->nr_cpus = yarn_process_present_cpus(ret_wanted->cpus, CPUS_MAX);
-    ret_wanted->nr_threads = nr_threads > 0 ? (size_t)nr_threads : 1;
+    ret_wanted->nr_threads = yarn_size_max(nr_threads > 0 ? (size_t)nr_threads : 1,
+                                           request->attaches_later ? request->max_threads : 0);
 }
 
 static int init_cpus(struct yarn_session *session, const struct wanted *wanted)
@@ -99,7 +100,7 @@ static int init_reads(struct yarn_session *session)
 
 static int init_doubles(struct yarn_session *session)
 {
-    if (!session->report.nr_late_threads)
+    if (!session->report.nr_late_threads && !session->request->attaches_later)
         return 0;
     session->doubles = YARN_ARENA_NEW(&session->arena, struct yarn_session_doubles, 1);
     return session->doubles ? yarn_session_doubles_open(session->doubles) : -ENOMEM;
@@ -220,6 +221,11 @@ int yarn_session_open(struct yarn_session *session, const struct yarn_session_re
     if (second_err == -EOPNOTSUPP)
         session->report = refused;
     return second_err == -EOPNOTSUPP ? err : second_err;
+}
+
+int yarn_session_attach_thread(struct yarn_session *session, pid_t tid)
+{
+    return session->report.attachment->attach(session, tid);
 }
 
 void yarn_session_enable(struct yarn_session *session)

@@ -20,6 +20,10 @@
 YARN_MUST_CHECK int yarn_session_open(struct yarn_session *session,
                                       const struct yarn_session_request *request);
 
+/* Of a session that follows a tree and attaches later: one more thread, with its events on. -ESRCH:
+ * it has gone; all else is a refusal of this thread alone. */
+YARN_MUST_CHECK int yarn_session_attach_thread(struct yarn_session *session, pid_t tid);
+
 /* A failure is in the report. */
 void yarn_session_enable(struct yarn_session *session);
 void yarn_session_disable(struct yarn_session *session);

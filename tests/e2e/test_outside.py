@@ -14,6 +14,7 @@ CHILDREN = harness.HOSTS / "children"
 IMAGES = harness.HOSTS / "images"
 SPLIT = harness.HOSTS / "split"
 STANDALONE = harness.HOSTS / "standalone"
+RELAYS = harness.HOSTS / "relays"
 THREADS = harness.HOSTS / "threads8"
 
 
@@ -153,6 +154,112 @@ class Tree(Case):
         self.assertEqual(len(dump["threads"]), 9)
         self.assertTrue(all(ends), ends)
         self.assert_whole(run)
+
+
+class Running(Case):
+    """record -p: processes that run already."""
+
+    def begin(self, argv, **more):
+        process = harness.start(argv, self.folder(), preload=False, **more)
+        self.addCleanup(self.finish, process)
+        return process
+
+    def finish(self, process):
+        process.kill()
+        process.communicate()
+
+    def attach(self, pids, *options):
+        folder = self.folder()
+        command = [harness.YARNPROF, "record", "-p", pids, "-o", f"{folder}/", *options]
+        return harness.wait(harness.start(command, folder, preload=False), time.monotonic(), folder)
+
+    def test_a_while_of_a_process_is_recorded_and_it_goes_on(self):
+        process = self.begin([SPLIT, "12"])
+        time.sleep(0.2)
+        run = self.attach(process.pid, "--duration=0.5s")
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        self.assertLess(run.wall_seconds, 5)
+        self.assertIsNone(process.poll())
+        output, _ = process.communicate(timeout=harness.HANG_SECONDS)
+        self.assertEqual((process.returncode, output), self.outside_without([SPLIT, "12"])[:2])
+        self.assert_whole(run)
+        (dump,) = self.infos(run)
+        self.assertEqual(dump["process"]["pid"], process.pid)
+        self.assertEqual(dump["process"]["cmdline"], f"{SPLIT} 12")
+        self.assertEqual(dump["process"]["exit"], "stopped")
+        harness.yarnprof("verify", run.dumps)
+        shares = harness.self_percent(run.dumps)
+        for function, share in (("hot_a", 60), ("hot_b", 30), ("hot_c", 10)):
+            self.assertAlmostEqual(shares[function], share, delta=9)
+
+    def test_an_interrupt_ends_the_recording_alone(self):
+        process = self.begin(["sh", "-c", f"{SPLIT} 1000; exit 5"])
+        time.sleep(0.2)
+        folder = self.folder()
+        command = [harness.YARNPROF, "record", "-p", process.pid, "--tree", "-o", f"{folder}/"]
+        recorder = harness.start(command, folder, preload=False)
+        time.sleep(0.6)
+        recorder.send_signal(signal.SIGINT)
+        run = harness.wait(recorder, time.monotonic(), folder)
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        self.assertIsNone(process.poll())
+        self.assert_whole(run)
+        (image,) = self.processes(run)
+        self.assertEqual(name_of(image), "split")
+        os.kill(image["pid"], signal.SIGTERM)
+        self.assertEqual(process.wait(), 5)
+
+    def test_the_recording_ends_with_the_processes(self):
+        processes = [self.begin([SPLIT, rounds]) for rounds in ("6", "8")]
+        run = self.attach(",".join(str(process.pid) for process in processes))
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        for process in processes:
+            self.assertEqual(process.wait(), self.outside_without([SPLIT, "6"])[0])
+        self.assert_whole(run)
+        self.assertEqual({image["pid"] for image in self.processes(run)}, {p.pid for p in processes})
+        self.assertEqual({image["exit"] for image in self.processes(run)}, {"exit"})
+
+    def test_descendants_are_recorded_where_that_is_asked_for(self):
+        script = f"{SPLIT} 12 & {SPLIT} 12 & wait"
+        for options, names in (([], set()), (["--tree"], {"split"})):
+            with self.subTest(options=options):
+                process = self.begin(["sh", "-c", script])
+                time.sleep(0.3)
+                run = self.attach(process.pid, "--duration=300", *options)
+                self.assertEqual(run.status, 0)
+                found = self.processes(run) if self.dumps_of(run) else []
+                self.assertEqual({name_of(image) for image in found}, names)
+                self.assertEqual(len(found), 2 * len(names))
+                process.wait()
+
+    def test_children_and_programs_of_later_are_recorded(self):
+        process = self.begin(["sh", "-c", f"sleep 0.4; {CHILDREN} tree; {IMAGES} execv 1; true"])
+        run = self.attach(process.pid)
+        self.assertEqual(run.status, 0)
+        names = [name_of(image) for image in self.processes(run)]
+        self.assertEqual(names, ["children"] * 3 + ["images"] * 2)
+        self.assert_whole(run)
+
+    def test_threads_that_hand_on_their_work_are_all_found(self):
+        process = self.begin([RELAYS, "4"])
+        time.sleep(0.1)
+        for _ in range(3):
+            run = self.attach(process.pid, "--duration=800")
+            self.assertEqual((run.status, run.stderr), (0, b""))
+            trust = harness.trust(run.dumps)
+            self.assertEqual(trust["stacks_complete"], trust["samples"])
+            shares = harness.self_percent(run.dumps)
+            for i in range(8):
+                self.assertGreater(shares.get(f"relay_{i}", 0), 4, shares)
+        self.assertEqual(process.wait(), 3)
+
+    def test_what_is_no_process_is_said(self):
+        for pids, status, text in (("0", 2, b"numbers of processes"), ("12,", 2, b"numbers of processes"),
+                                   ("4194303", 1, b"there is no such process")):
+            run = self.attach(pids)
+            self.assertEqual(run.status, status)
+            self.assertIn(text, run.stderr)
+            self.assertEqual(run.stderr.count(b"\n"), 1)
 
 
 class Build(Case):

@@ -1,91 +1,45 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/outside/outside.h"
 
-#include <poll.h>
-
 #include "core/sys/clock.h"
-#include "core/sys/process.h"
 #include "output/yarnprof/command/spawn.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/outside/tree.h"
+#include "output/yarnprof/outside/recorder.h"
 #include "output/yarnprof/outside/wanted.h"
 
-enum { LEADERS_MAX = 1024 };
+/* Between two passes: a ring wakes its reader with each thread that ends. */
 #define PAUSE_NS (5 * YARN_NS_PER_MS)
 
-struct recording {
-    struct yarn_job job;
-    struct yarn_target target; /* the command's first process */
-    struct yarn_session_request request;
-    struct yarn_session session;
-    struct yarn_process_tree tree;
-};
-
-static int complain(const char *what, int err)
+static int open_recorder(struct yarn_recorder_outside *recorder, const struct yarn_job *job,
+                         pid_t pid)
 {
-    yarn_complain("record", "%s (%s)", what, strerror(-err));
-    return YARN_STATUS_FAILED;
-}
-
-static int open_recording(struct recording *recording, pid_t pid)
-{
-    recording->target = yarn_target_of(pid);
-    recording->request = yarn_wanted_request(&recording->job, &recording->target);
-    int err = yarn_session_open(&recording->session, &recording->request);
-    if (err) {
-        const char *failure = recording->session.report.failure;
-        yarn_complain("record", "%s", failure ? failure : strerror(-err));
-        return err;
-    }
-    err = yarn_process_tree_open(&recording->tree, &recording->job, &recording->session);
-    if (!err)
-        err =
-            yarn_process_tree_add_first(&recording->tree, pid, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    recorder->target = yarn_target_of(pid);
+    recorder->request = yarn_wanted_request(job, &recorder->target);
+    recorder->request.starts_at_exec = true;
+    int err = yarn_recorder_outside_open(recorder, job);
     if (err)
-        (void)complain("no memory for the processes", err);
+        return err;
+    err = yarn_process_tree_add_first(&recorder->tree, pid, yarn_clock_ns(YARN_TIME_MONOTONIC));
+    if (err)
+        yarn_complain("record", "no memory for the processes (%s)", strerror(-err));
     return err;
 }
 
-/* ---- while it runs ---- */
-
-static void drain(struct recording *recording, bool is_last)
+static void follow(struct yarn_recorder_outside *recorder, struct yarn_spawn *spawn)
 {
-    bool has_news;
-    struct yarn_record_listener listener = yarn_process_tree_listener(&recording->tree);
-    yarn_session_drain(&recording->session, is_last, &listener, &has_news);
-    yarn_process_tree_store(&recording->tree);
-}
-
-/* The least pause between two passes comes first: a ring wakes its reader with each thread that
- * ends. */
-static void wait_for_records(const struct recording *recording, struct yarn_spawn *spawn)
-{
-    struct pollfd leaders[LEADERS_MAX];
-    if (yarn_spawn_wait(spawn, PAUSE_NS))
-        return;
-    size_t count = yarn_session_watched(&recording->session, leaders, LEADERS_MAX);
-    uint64_t timeout_ns = count ? recording->request.interval_ns : 0;
-    int ready = yarn_perf_poll(leaders, count, timeout_ns);
-    (void)ready;
-}
-
-static void follow(struct recording *recording, struct yarn_spawn *spawn)
-{
-    while (!spawn->is_over) {
-        wait_for_records(recording, spawn);
-        drain(recording, false);
+    const struct yarn_options *options = &recorder->job->options;
+    uint64_t end_ns = options->duration_ns
+                          ? yarn_clock_ns(YARN_TIME_MONOTONIC) + options->duration_ns
+                          : UINT64_MAX;
+    while (!yarn_spawn_wait(spawn, recorder->is_over ? UINT64_MAX : PAUSE_NS)) {
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        uint64_t left_ns = yarn_u64_minus(end_ns, now_ns);
+        yarn_recorder_outside_wait(recorder, yarn_u64_min(left_ns, options->interval_ns));
+        yarn_recorder_outside_drain(recorder);
+        if (!left_ns)
+            yarn_recorder_outside_stop(recorder);
     }
-    yarn_session_disable(&recording->session);
-    drain(recording, true);
-}
-
-static uint64_t count_lost(const struct yarn_session *session)
-{
-    uint64_t lost = 0;
-    for (uint32_t i = 0; i < session->request->nr_events; i++)
-        if (!session->statuses[i].error)
-            lost += yarn_session_count(session, i).lost;
-    return lost;
+    yarn_recorder_outside_stop(recorder);
 }
 
 static uint64_t ns_of(struct timeval time)
@@ -93,7 +47,7 @@ static uint64_t ns_of(struct timeval time)
     return (uint64_t)time.tv_sec * YARN_NS_PER_SECOND + (uint64_t)time.tv_usec * 1000;
 }
 
-static int finish(struct yarn_outside *outside, struct recording *recording,
+static int finish(struct yarn_outside *outside, struct yarn_recorder_outside *recorder,
                   struct yarn_spawn *spawn)
 {
     int status = YARN_STATUS_FAILED;
@@ -102,11 +56,7 @@ static int finish(struct yarn_outside *outside, struct recording *recording,
         yarn_complain("record", "%s: %s", outside->argv[0], strerror(-err));
         status = err == -ENOENT ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN;
     }
-    outside->nr_lost = count_lost(&recording->session);
-    outside->nr_dumps = recording->tree.nr_dumps;
-    yarn_process_tree_end(&recording->tree, status);
-    if (recording->tree.failure)
-        (void)complain(recording->tree.failure, recording->tree.error);
+    outside->nr_dumps = yarn_recorder_outside_end(recorder, status);
     if (err)
         return status;
     outside->cpu_ns = ns_of(spawn->usage.ru_utime) + ns_of(spawn->usage.ru_stime);
@@ -114,32 +64,33 @@ static int finish(struct yarn_outside *outside, struct recording *recording,
     return status;
 }
 
-static int run(struct yarn_outside *outside, struct recording *recording)
+static int run(struct yarn_outside *outside, struct yarn_recorder_outside *recorder,
+               const struct yarn_job *job)
 {
     struct yarn_spawn spawn;
     int err = yarn_spawn_start(&spawn, outside->argv, NULL, NULL);
-    if (err)
-        return complain(outside->argv[0], err);
-    err = open_recording(recording, spawn.pid);
     if (err) {
+        yarn_complain("record", "%s: %s", outside->argv[0], strerror(-err));
+        return YARN_STATUS_FAILED;
+    }
+    if (open_recorder(recorder, job, spawn.pid)) {
         yarn_spawn_cancel(&spawn);
         return YARN_STATUS_FAILED;
     }
     yarn_spawn_release(&spawn);
-    follow(recording, &spawn);
-    return finish(outside, recording, &spawn);
+    follow(recorder, &spawn);
+    return finish(outside, recorder, &spawn);
 }
 
 int yarn_outside_run(struct yarn_outside *outside)
 {
-    static struct recording recording;
-    recording = (struct recording){.session = YARN_SESSION_CLOSED};
-    int status = yarn_wanted_read(&recording.job, outside->argv);
+    static struct yarn_job job;
+    static struct yarn_recorder_outside recorder;
+    int status = yarn_wanted_read(&job, outside->argv);
     if (status)
         return status;
-    status = run(outside, &recording);
-    yarn_process_tree_close(&recording.tree);
-    yarn_session_close(&recording.session);
-    yarn_job_fini(&recording.job);
+    status = run(outside, &recorder, &job);
+    yarn_recorder_outside_close(&recorder);
+    yarn_job_fini(&job);
     return status;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "core/sys/file.h"
+#include "core/sys/proc_maps.h"
 
 enum { CMDLINE_MAX = 16 * 1024, PATH_BYTES = 4096 };
 
@@ -133,6 +134,11 @@ void yarn_tree_process_name_thread(struct yarn_tree_process *process, uint32_t t
         (void)snprintf(thread->name, sizeof thread->name, "%s", name);
 }
 
+bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint32_t tid)
+{
+    return find_thread(process, tid);
+}
+
 const char *yarn_tree_process_thread_name(const struct yarn_tree_process *process, uint32_t tid)
 {
     const struct yarn_tree_thread *thread = find_thread(process, tid);
@@ -196,4 +202,49 @@ void yarn_tree_process_set_program(struct yarn_tree_process *process, const char
     free(process->cmdline);
     process->cmdline = NULL;
     process->facts.cmdline = YARN_SPAN_EMPTY;
+}
+
+struct reading {
+    struct yarn_tree_process *process;
+    yarn_tree_keep_path_fn *keep;
+    void *self;
+};
+
+static int take_line(void *context, const struct yarn_proc_map *line)
+{
+    const struct reading *reading = context;
+    char path[PATH_BYTES];
+    if (!line->executable)
+        return 0;
+    (void)snprintf(path, sizeof path, "%.*s", (int)line->path.size, (const char *)line->path.data);
+    const struct yarn_tree_mapping mapping = {
+        .start = line->start,
+        .end = line->end,
+        .file_offset = line->file_offset,
+        .device = line->device,
+        .inode = line->inode,
+        .time_ns = reading->process->facts.start_ns,
+        .path = reading->keep(reading->self, path),
+    };
+    return mapping.path && yarn_tree_process_map(reading->process, &mapping) ? 0 : -ENOMEM;
+}
+
+int yarn_tree_process_read(struct yarn_tree_process *process, yarn_tree_keep_path_fn *keep,
+                           void *self)
+{
+    char name[YARN_TARGET_PROC_BYTES + 8], path[PATH_BYTES];
+    struct reading reading = {process, keep, self};
+    (void)snprintf(name, sizeof name, "%s/exe", process->target.proc);
+    ssize_t size = yarn_file_read_link(YARN_FILE_CWD, name, path, sizeof path);
+    if (size <= 0)
+        return size < 0 ? (int)size : -ENOENT;
+    (void)snprintf(name, sizeof name, "%s/maps", process->target.proc);
+    int err = yarn_proc_maps_read(YARN_FILE_CWD, name, take_line, &reading);
+    if (err)
+        return err;
+    const char *kept = keep(self, path);
+    if (!kept)
+        return -ENOMEM;
+    yarn_tree_process_set_program(process, kept);
+    return 0;
 }

@@ -58,6 +58,14 @@ const char *yarn_tree_process_thread_name(const struct yarn_tree_process *proces
 /* The number of those that are left. */
 size_t yarn_tree_process_end_thread(struct yarn_tree_process *process, uint32_t tid);
 
+bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint32_t tid);
+
+/* What it runs, as /proc shows it now. `keep` gives a path that lasts. A negative errno: it has
+ * gone, or is not ours to be read. */
+typedef const char *yarn_tree_keep_path_fn(void *self, const char *path);
+YARN_MUST_CHECK int yarn_tree_process_read(struct yarn_tree_process *process,
+                                           yarn_tree_keep_path_fn *keep, void *self);
+
 /* It has executed a program, whose path the first mapping shows. */
 void yarn_tree_process_exec(struct yarn_tree_process *process, uint64_t time_ns);
 /* That path, of the tree's paths; and its arguments, while it still runs it. */

@@ -18,14 +18,29 @@ int yarn_process_tree_open(struct yarn_process_tree *tree, const struct yarn_job
 
 /* ---- processes ---- */
 
+/* One copy for all processes. */
+static const char *intern(struct yarn_process_tree *tree, const char *path)
+{
+    uint64_t key = yarn_crc32c(0, yarn_span_of_text(path)) | (uint64_t)strlen(path) << 32;
+    uint32_t at = yarn_table_find(&tree->path_at, key);
+    if (at != YARN_TABLE_NONE && !strcmp((const char *)tree->paths.base + at, path))
+        return (const char *)tree->paths.base + at;
+    const char *copy = yarn_arena_text(&tree->paths, path, strlen(path));
+    /* Why an error may pass: it is found out again, the next time. */
+    if (copy && at == YARN_TABLE_NONE &&
+        yarn_table_put(&tree->path_at, key, (uint32_t)((const uint8_t *)copy - tree->paths.base)))
+        return copy;
+    return copy;
+}
+
 static struct yarn_tree_process **bucket_of(struct yarn_process_tree *tree, pid_t pid)
 {
     return &tree->buckets[(size_t)pid % YARN_TREE_BUCKETS];
 }
 
-static struct yarn_tree_process *find(struct yarn_process_tree *tree, uint32_t pid)
+static struct yarn_tree_process *find(const struct yarn_process_tree *tree, uint32_t pid)
 {
-    struct yarn_tree_process *process = *bucket_of(tree, (pid_t)pid);
+    struct yarn_tree_process *process = tree->buckets[pid % YARN_TREE_BUCKETS];
     while (process && process->target.pid != (pid_t)pid)
         process = process->next;
     return process;
@@ -48,6 +63,7 @@ static void add(struct yarn_process_tree *tree, struct yarn_tree_process *proces
     struct yarn_tree_process **bucket = bucket_of(tree, process->target.pid);
     process->next = *bucket;
     *bucket = process;
+    tree->nr_processes++;
 }
 
 int yarn_process_tree_add_first(struct yarn_process_tree *tree, pid_t pid, uint64_t time_ns)
@@ -60,6 +76,49 @@ int yarn_process_tree_add_first(struct yarn_process_tree *tree, pid_t pid, uint6
     tree->first_pid = pid;
     add(tree, process);
     return 0;
+}
+
+static const char *keep_path(void *self, const char *path)
+{
+    return intern(self, path);
+}
+
+/* Its first thread stays out of the list until it is attached to. */
+int yarn_process_tree_add_running(struct yarn_process_tree *tree, pid_t pid)
+{
+    const struct yarn_tree_thread first = {.tid = (uint32_t)pid,
+                                           .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC)};
+    if (find(tree, (uint32_t)pid))
+        return 0;
+    struct yarn_tree_process *process = yarn_tree_process_new(&first, NULL, &tree->job->facts);
+    if (!process)
+        return -ENOMEM;
+    process->nr_threads = 0;
+    process->facts.lineage = (struct yarn_lineage){.predecessor = 0};
+    int err = yarn_tree_process_read(process, keep_path, tree);
+    if (err) {
+        yarn_tree_process_free(process);
+        return err;
+    }
+    add(tree, process);
+    return 0;
+}
+
+int yarn_process_tree_add_thread(struct yarn_process_tree *tree, pid_t pid, pid_t tid)
+{
+    struct yarn_tree_process *process = find(tree, (uint32_t)pid);
+    struct yarn_tree_thread thread = {.tid = (uint32_t)tid};
+    if (!process)
+        return -ESRCH;
+    thread.time_ns = process->facts.start_ns;
+    yarn_target_thread_name(&process->target, tid, thread.name, sizeof thread.name);
+    return yarn_tree_process_add_thread(process, &thread) ? 0 : -ENOMEM;
+}
+
+bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pid, pid_t tid)
+{
+    const struct yarn_tree_process *process = find(tree, (uint32_t)pid);
+    return process && yarn_tree_process_has_thread(process, (uint32_t)tid);
 }
 
 static void end_image(struct yarn_tree_process *process, enum yarn_dump_end_reason reason,
@@ -77,6 +136,7 @@ static void end_process(struct yarn_process_tree *tree, struct yarn_tree_process
     while (*at != process)
         at = &(*at)->next;
     *at = process->next;
+    tree->nr_processes--;
     end_image(process, reason, status);
     yarn_tree_process_free(process);
 }
@@ -181,6 +241,9 @@ static void begin_process(struct yarn_process_tree *tree, const struct yarn_tree
                           const struct yarn_tree_thread *first)
 {
     struct yarn_tree_process *old = find(tree, record->task.pid);
+    /* It was found in the list, and attached to, before its birth was read here. */
+    if (old && record->perf.time <= old->facts.start_ns)
+        return;
     if (old) /* its end was lost */
         end_process(tree, old, YARN_DUMP_END_EXIT, -1);
     struct yarn_tree_process *child = yarn_tree_process_new(first, parent, &tree->job->facts);
@@ -252,21 +315,6 @@ static void on_comm(struct yarn_process_tree *tree, const struct yarn_typed_reco
     }
     yarn_tree_process_name_thread(process, record->comm.tid, record->comm.name);
     feed(process, record);
-}
-
-/* One copy for all processes. */
-static const char *intern(struct yarn_process_tree *tree, const char *path)
-{
-    uint64_t key = yarn_crc32c(0, yarn_span_of_text(path)) | (uint64_t)strlen(path) << 32;
-    uint32_t at = yarn_table_find(&tree->path_at, key);
-    if (at != YARN_TABLE_NONE && !strcmp((const char *)tree->paths.base + at, path))
-        return (const char *)tree->paths.base + at;
-    const char *copy = yarn_arena_text(&tree->paths, path, strlen(path));
-    /* Why an error may pass: it is found out again, the next time. */
-    if (copy && at == YARN_TABLE_NONE &&
-        yarn_table_put(&tree->path_at, key, (uint32_t)((const uint8_t *)copy - tree->paths.base)))
-        return copy;
-    return copy;
 }
 
 static void on_mapping(struct yarn_process_tree *tree, const struct yarn_typed_record *record)

@@ -23,7 +23,7 @@ struct yarn_process_tree {
     uint64_t nr_lost;          /* records, as far as the kernel said so in the rings */
     uint64_t nr_stray;         /* records of processes that were never announced */
     uint64_t nr_malformed;
-    size_t nr_dumps;
+    size_t nr_dumps, nr_processes;
     const char *failure; /* the first that a process had, and its negative errno; NULL: none */
     int error;
 };
@@ -35,6 +35,17 @@ YARN_MUST_CHECK int yarn_process_tree_open(struct yarn_process_tree *tree,
 /* The first process, which is about to execute a program. */
 YARN_MUST_CHECK int yarn_process_tree_add_first(struct yarn_process_tree *tree, pid_t pid,
                                                 uint64_t time_ns);
+
+/* A process that runs already, whose events are on: with what it maps now, and no threads yet.
+ * Nothing where it is known. */
+YARN_MUST_CHECK int yarn_process_tree_add_running(struct yarn_process_tree *tree, pid_t pid);
+
+/* A thread of it that runs already. */
+YARN_MUST_CHECK int yarn_process_tree_add_thread(struct yarn_process_tree *tree, pid_t pid,
+                                                 pid_t tid);
+
+/* Whether the thread is known: it was added, or announced by a record. */
+bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pid, pid_t tid);
 
 /* Receives the records of the tree. */
 struct yarn_record_listener yarn_process_tree_listener(struct yarn_process_tree *tree);

@@ -12,7 +12,7 @@ static bool is_known(enum yarn_option option)
         YARN_OPTION_EVENTS, YARN_OPTION_FREQUENCY, YARN_OPTION_CALLGRAPH, YARN_OPTION_UNWINDER,
         YARN_OPTION_OUTPUT, YARN_OPTION_READER,    YARN_OPTION_RING,      YARN_OPTION_INTERVAL,
         YARN_OPTION_CLOCK,  YARN_OPTION_FOLLOW,    YARN_OPTION_COMM,      YARN_OPTION_LOG,
-        YARN_OPTION_RUN,
+        YARN_OPTION_RUN,    YARN_OPTION_DURATION,
     };
     for (size_t i = 0; i < YARN_COUNT_OF(known); i++)
         if (known[i] == option)
@@ -97,7 +97,6 @@ struct yarn_session_request yarn_wanted_request(const struct yarn_job *job,
         .pid = target->pid,
         .target = target,
         .follows_tree = true,
-        .starts_at_exec = true,
         .includes_reader = true,
         .machine_refusal = "events of the whole machine are not recorded from outside",
     };

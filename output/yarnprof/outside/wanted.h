@@ -12,6 +12,6 @@
 /* 0, or an exit status: it has complained. Once in a process. */
 YARN_MUST_CHECK int yarn_wanted_read(struct yarn_job *job, char *const argv[]);
 
-/* Of the process and all that descends from it, from its next exec on. */
+/* Of the process and all that descends from it. */
 struct yarn_session_request yarn_wanted_request(const struct yarn_job *job,
                                                 const struct yarn_target *target);

@@ -12,6 +12,7 @@
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/io/written.h"
 #include "output/yarnprof/options/arguments.h"
+#include "output/yarnprof/outside/attach.h"
 #include "output/yarnprof/outside/outside.h"
 #include "output/yarnprof/verbs/hold.h"
 #include "output/yarnprof/verbs/launch.h"
@@ -24,6 +25,8 @@ enum {
     STACKS = FIRST_OPTION + YARN_OPTION_COUNT,
     OUTSIDE,
     INSIDE,
+    PROCESSES,
+    TREE,
 };
 
 /* Why -g has no value here: users of perf type it without one. */
@@ -37,6 +40,8 @@ static const struct yarn_argument arguments[] = {
     {"outside", 0, NULL,
      "record from a process of its own, with nothing in the command: also static programs",
      OUTSIDE},
+    {"pid", 'p', "PID[,PID…]", "record processes that run already", PROCESSES},
+    {"tree", 0, NULL, "with -p: all that descend from them, too", TREE},
     {"inside", 0, NULL, "record by the preload, which is the default", INSIDE},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
     {0},
@@ -52,8 +57,9 @@ static const char *const option_names[YARN_OPTION_COUNT] = {
 struct request {
     struct yarn_arena arena;
     struct yarn_options options;
-    bool has_run;    /* it was named */
-    bool is_outside; /* recorded by this process, not by the preload */
+    bool has_run;              /* it was named */
+    bool is_outside;           /* recorded by this process, not by the preload */
+    struct yarn_attach attach; /* pids NULL: a command is recorded */
 };
 
 /* YARN_LOG_FILE for log-file. */
@@ -117,6 +123,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     char variable[64], *encoded = NULL;
     if (id == OUTSIDE || id == INSIDE)
         request->is_outside = id == OUTSIDE;
+    if (id == PROCESSES)
+        request->attach.pids = value;
+    request->attach.has_tree |= id == TREE;
     if (id >= STACKS)
         return 0;
     enum yarn_option option = (enum yarn_option)(id - FIRST_OPTION);
@@ -247,6 +256,19 @@ static int run_outside(struct request *request, char *const argv[])
     return status;
 }
 
+static int run_attached(struct request *request)
+{
+    uint64_t since_ns = now_ns();
+    if (name_run(request, since_ns))
+        return YARN_STATUS_FAILED;
+    int status = yarn_attach_run(&request->attach);
+    if (!request->attach.has_recorded || !read_environment(request))
+        return status;
+    if (!report_written(request, since_ns))
+        (void)fprintf(stderr, "[yarn: nothing was recorded: no process had a sample]\n");
+    return status;
+}
+
 static int run(struct request *request, char *const argv[])
 {
     struct yarn_launch launch = {.life_ns = 0};
@@ -281,6 +303,12 @@ int yarn_verb_record(int argc, char **argv)
     yarn_options_default(&request.options);
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status < 0 && request.attach.pids && argv[first]) {
+        yarn_complain("record", "-p and a command exclude each other");
+        status = YARN_STATUS_USAGE;
+    }
+    if (status < 0 && request.attach.pids)
+        status = run_attached(&request);
     if (status < 0 && !argv[first]) {
         yarn_complain("record", "no command is named; see yarnprof record --help");
         status = YARN_STATUS_USAGE;

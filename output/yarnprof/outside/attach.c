@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/outside/attach.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "core/sys/clock.h"
+#include "output/yarnprof/io/status.h"
+#include "output/yarnprof/outside/recorder.h"
+#include "output/yarnprof/outside/tasks.h"
+#include "output/yarnprof/outside/wanted.h"
+
+enum { ROUNDS_MAX = 200, THREADS_MORE = 1024, LATER_LOOKS = 2 };
+
+/* Between two passes: a ring wakes its reader with each thread that ends. */
+#define PAUSE_NS (5 * YARN_NS_PER_MS)
+
+/* After the rounds, since the first: a thread that was born of none that was attached to. */
+static const uint64_t later_looks_ns[LATER_LOOKS] = {20 * YARN_NS_PER_MS, 200 * YARN_NS_PER_MS};
+
+struct attaching {
+    struct yarn_recorder_outside recorder;
+    struct yarn_job job;
+    struct yarn_tasks tasks;
+    pid_t *tids; /* owned: of one process */
+    size_t max_tids;
+    pid_t *refused; /* owned: threads that are not tried again */
+    size_t nr_refused, max_refused;
+    int refusal;        /* the negative errno of one of them */
+    bool is_unfinished; /* a thread has gone while it was attached to: what it made is not known */
+};
+
+static volatile sig_atomic_t is_interrupted;
+
+static void interrupt(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+static void watch_signals(void)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < YARN_COUNT_OF(numbers); i++) {
+        struct sigaction action = {.sa_handler = interrupt};
+        (void)sigaction(numbers[i], &action, NULL);
+    }
+}
+
+/* ---- rounds ---- */
+
+static int list_threads(struct attaching *attaching, pid_t pid)
+{
+    const struct yarn_target target = yarn_target_of(pid);
+    int count = yarn_target_threads(&target, pid, attaching->tids, attaching->max_tids);
+    if (count <= (int)attaching->max_tids)
+        return count;
+    size_t capacity = (size_t)count * 2;
+    pid_t *tids = reallocarray(attaching->tids, capacity, sizeof *tids);
+    if (!tids)
+        return -ENOMEM;
+    attaching->tids = tids;
+    attaching->max_tids = capacity;
+    count = yarn_target_threads(&target, pid, tids, capacity);
+    return count > (int)capacity ? (int)capacity : count;
+}
+
+static bool is_refused(const struct attaching *attaching, pid_t tid)
+{
+    for (size_t i = 0; i < attaching->nr_refused; i++)
+        if (attaching->refused[i] == tid)
+            return true;
+    return false;
+}
+
+static void refuse(struct attaching *attaching, pid_t tid, int err)
+{
+    attaching->refusal = err;
+    if (attaching->nr_refused == attaching->max_refused) {
+        size_t capacity = attaching->max_refused ? 2 * attaching->max_refused : 64;
+        pid_t *refused = reallocarray(attaching->refused, capacity, sizeof *refused);
+        if (!refused)
+            return;
+        attaching->refused = refused;
+        attaching->max_refused = capacity;
+    }
+    attaching->refused[attaching->nr_refused++] = tid;
+}
+
+/* 1 where it was attached to. */
+static int attach_thread(struct attaching *attaching, pid_t pid, pid_t tid)
+{
+    struct yarn_recorder_outside *recorder = &attaching->recorder;
+    if (yarn_process_tree_has_thread(&recorder->tree, pid, tid) || is_refused(attaching, tid))
+        return 0;
+    int err = yarn_session_attach_thread(&recorder->session, tid);
+    if (!err)
+        err = yarn_process_tree_add_running(&recorder->tree, pid);
+    if (!err)
+        err = yarn_process_tree_add_thread(&recorder->tree, pid, tid);
+    if (!err)
+        return 1;
+    if (err == -ESRCH || err == -ENOENT)
+        attaching->is_unfinished = true;
+    else
+        refuse(attaching, tid, err);
+    return 0;
+}
+
+/* The number of threads that are new; a negative errno. */
+static int attach_round(struct attaching *attaching)
+{
+    int found = 0, err = yarn_tasks_list(&attaching->tasks);
+    attaching->is_unfinished = false;
+    for (size_t i = 0; !err && i < attaching->tasks.count; i++) {
+        int count = list_threads(attaching, attaching->tasks.pids[i]);
+        for (int k = 0; k < count; k++)
+            found += attach_thread(attaching, attaching->tasks.pids[i], attaching->tids[k]);
+    }
+    yarn_recorder_outside_drain(&attaching->recorder);
+    return err ? err : found;
+}
+
+static int attach_all(struct attaching *attaching)
+{
+    int found = 1;
+    for (size_t i = 0; i < ROUNDS_MAX && (found > 0 || attaching->is_unfinished); i++)
+        found = attach_round(attaching);
+    if (found < 0)
+        yarn_complain("record", "the list of processes could not be read (%s)", strerror(-found));
+    return found < 0 ? found : 0;
+}
+
+/* ---- the recording ---- */
+
+static size_t count_threads(struct attaching *attaching)
+{
+    size_t nr_threads = 0;
+    for (size_t i = 0; i < attaching->tasks.count; i++) {
+        int count = list_threads(attaching, attaching->tasks.pids[i]);
+        nr_threads += count > 0 ? (size_t)count : 0;
+    }
+    return nr_threads;
+}
+
+/* As many descriptors as there may be: each thread takes some for each core. */
+static int open_recorder(struct attaching *attaching)
+{
+    struct yarn_file_limit before;
+    struct yarn_recorder_outside *recorder = &attaching->recorder;
+    int err = yarn_tasks_list(&attaching->tasks);
+    if (err || !attaching->tasks.count) {
+        yarn_complain("record", "the processes have ended");
+        return err ? err : -ESRCH;
+    }
+    bool is_raised = yarn_process_raise_files(&before);
+    (void)is_raised;
+    recorder->target = yarn_target_of(attaching->tasks.pids[0]);
+    recorder->request = yarn_wanted_request(&attaching->job, &recorder->target);
+    recorder->request.attaches_later = true;
+    recorder->request.max_threads = 2 * count_threads(attaching) + THREADS_MORE;
+    return yarn_recorder_outside_open(recorder, &attaching->job);
+}
+
+static bool is_to_end(const struct attaching *attaching, uint64_t now_ns, uint64_t end_ns)
+{
+    const struct yarn_process_tree *tree = &attaching->recorder.tree;
+    bool lives = attaching->tasks.has_tree ? tree->nr_processes > 0
+                                           : yarn_tasks_are_alive(&attaching->tasks);
+    return is_interrupted || now_ns >= end_ns || !lives;
+}
+
+/* What is to be done each few ms; a negative errno. */
+static int pass(struct attaching *attaching, uint64_t most_ns)
+{
+    struct timespec pause = {.tv_nsec = (long)PAUSE_NS};
+    (void)nanosleep(&pause, NULL);
+    yarn_recorder_outside_wait(&attaching->recorder, most_ns);
+    yarn_recorder_outside_drain(&attaching->recorder);
+    return 0;
+}
+
+static void follow(struct attaching *attaching)
+{
+    const struct yarn_options *options = &attaching->job.options;
+    uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC), now_ns = begin_ns;
+    uint64_t end_ns = options->duration_ns ? begin_ns + options->duration_ns : UINT64_MAX;
+    size_t nr_looks = 0;
+    int err = 0;
+    while (!err && !is_to_end(attaching, now_ns, end_ns)) {
+        uint64_t next_ns = end_ns;
+        if (nr_looks < LATER_LOOKS)
+            next_ns = yarn_u64_min(end_ns, begin_ns + later_looks_ns[nr_looks]);
+        err = pass(attaching, yarn_u64_min(yarn_u64_minus(next_ns, now_ns), options->interval_ns));
+        now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        if (!err && nr_looks < LATER_LOOKS && now_ns >= begin_ns + later_looks_ns[nr_looks]) {
+            nr_looks++;
+            err = attach_all(attaching);
+        }
+    }
+    yarn_recorder_outside_stop(&attaching->recorder);
+}
+
+static int run(struct yarn_attach *attach, struct attaching *attaching)
+{
+    if (open_recorder(attaching) || attach_all(attaching))
+        return YARN_STATUS_FAILED;
+    if (!attaching->recorder.tree.nr_processes) {
+        yarn_complain("record", "no thread could be attached to (%s)",
+                      strerror(attaching->refusal ? -attaching->refusal : ESRCH));
+        return YARN_STATUS_FAILED;
+    }
+    attach->has_recorded = true;
+    follow(attaching);
+    attach->nr_dumps = yarn_recorder_outside_end(&attaching->recorder, -1);
+    attach->nr_uncovered = attaching->nr_refused;
+    if (attaching->nr_refused)
+        yarn_complain("record", "%zu threads were not recorded (%s)", attaching->nr_refused,
+                      strerror(-attaching->refusal));
+    return YARN_STATUS_OK;
+}
+
+static int open_tasks(struct attaching *attaching, const struct yarn_attach *attach)
+{
+    pid_t pid = 0;
+    int err = yarn_tasks_open(&attaching->tasks, attach->pids, attach->has_tree, &pid);
+    if (err == -EINVAL)
+        yarn_complain("record",
+                      "-p %s: numbers of processes, with commas between them, would be right",
+                      attach->pids);
+    else if (err == -ESRCH)
+        yarn_complain("record", "-p %d: there is no such process", pid);
+    else if (err)
+        yarn_complain("record", "-p %d: %s", pid, strerror(-err));
+    return err == -EINVAL ? YARN_STATUS_USAGE : err ? YARN_STATUS_FAILED : 0;
+}
+
+int yarn_attach_run(struct yarn_attach *attach)
+{
+    static char name[] = "yarnprof";
+    static char *const argv[] = {name, NULL};
+    static struct attaching attaching;
+    int status = yarn_wanted_read(&attaching.job, argv);
+    if (status)
+        return status;
+    status = open_tasks(&attaching, attach);
+    watch_signals();
+    if (!status)
+        status = run(attach, &attaching);
+    yarn_recorder_outside_close(&attaching.recorder);
+    yarn_tasks_close(&attaching.tasks);
+    free(attaching.tids);
+    free(attaching.refused);
+    yarn_job_fini(&attaching.job);
+    return status;
+}

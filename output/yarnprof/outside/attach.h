@@ -1,0 +1,23 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * A recording of processes that run already, until they end, a time is over or SIGINT comes. They
+ * go on untouched.
+ *
+ * Threads: one; one recording at a time.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+struct yarn_attach {
+    const char *pids;  /* "PID[,PID…]" */
+    bool has_tree;     /* with all that descend from them */
+    bool has_recorded; /* it was attached to */
+    size_t nr_dumps;
+    size_t nr_uncovered; /* threads that could not be attached to */
+};
+
+/* An exit status; complains itself. The rest of what is wanted is read from the variables of the
+ * environment. */
+YARN_MUST_CHECK int yarn_attach_run(struct yarn_attach *attach);

@@ -1,0 +1,40 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * The recorder of a tree: the session with its rings, and the processes that its records are about.
+ * Does not know whom it follows (a command, or processes that run already).
+ *
+ * Threads: one; one recorder at a time.
+ */
+#pragma once
+
+#include "output/yarnprof/outside/tree.h"
+
+struct yarn_recorder_outside {
+    const struct yarn_job *job; /* borrowed */
+    struct yarn_target target;
+    struct yarn_session_request request;
+    struct yarn_session session;
+    struct yarn_process_tree tree;
+    bool is_over; /* nothing is recorded any more */
+};
+
+/* The request is of the target in it, which is set. A failure is complained about. */
+YARN_MUST_CHECK int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder,
+                                               const struct yarn_job *job);
+
+/* Sleeps until there may be something to be drained, at most that long. */
+void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder, uint64_t most_ns);
+
+/* What is in the rings goes to the processes, and is stored. */
+void yarn_recorder_outside_drain(struct yarn_recorder_outside *recorder);
+
+/* The events are off from now on, and what they left is drained. Idempotent. */
+void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder);
+
+/* Ends every dump, the first process's with that status; complains about what could not be stored.
+ * The number of dumps. */
+size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int status);
+
+/* Idempotent. */
+void yarn_recorder_outside_close(struct yarn_recorder_outside *recorder);

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/outside/tasks.h"
+
+#include <dirent.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+static int parse(struct yarn_tasks *tasks, const char *list)
+{
+    for (const char *at = list;; at++) {
+        char *end;
+        errno = 0;
+        long pid = strtol(at, &end, 10);
+        if (end == at || errno || pid <= 0 || pid > INT32_MAX || (*end && *end != ','))
+            return -EINVAL;
+        if (tasks->nr_named == YARN_TASKS_NAMED_MAX)
+            return -ENOSPC;
+        tasks->named[tasks->nr_named].pid = (pid_t)pid;
+        tasks->named[tasks->nr_named++].fd = -1;
+        if (!*end)
+            return 0;
+        at = end;
+    }
+}
+
+int yarn_tasks_open(struct yarn_tasks *tasks, const char *list, bool has_tree, pid_t *ret_pid)
+{
+    *tasks = (struct yarn_tasks){.has_tree = has_tree};
+    int err = parse(tasks, list);
+    for (size_t i = 0; !err && i < tasks->nr_named; i++) {
+        *ret_pid = tasks->named[i].pid;
+        tasks->named[i].fd = (int)syscall(SYS_pidfd_open, tasks->named[i].pid, 0);
+        err = tasks->named[i].fd < 0 ? -errno : 0;
+    }
+    return err;
+}
+
+static bool is_alive(int fd)
+{
+    struct pollfd end = {.fd = fd, .events = POLLIN};
+    return poll(&end, 1, 0) == 0;
+}
+
+bool yarn_tasks_are_alive(const struct yarn_tasks *tasks)
+{
+    for (size_t i = 0; i < tasks->nr_named; i++)
+        if (is_alive(tasks->named[i].fd))
+            return true;
+    return false;
+}
+
+static bool has(const struct yarn_tasks *tasks, pid_t pid)
+{
+    for (size_t i = 0; i < tasks->count; i++)
+        if (tasks->pids[i] == pid)
+            return true;
+    return false;
+}
+
+static int add(struct yarn_tasks *tasks, pid_t pid)
+{
+    if (pid == getpid() || has(tasks, pid))
+        return 0;
+    if (tasks->count == tasks->capacity) {
+        size_t capacity = tasks->capacity ? 2 * tasks->capacity : 64;
+        pid_t *pids = reallocarray(tasks->pids, capacity, sizeof *pids);
+        if (!pids)
+            return -ENOMEM;
+        tasks->pids = pids;
+        tasks->capacity = capacity;
+    }
+    tasks->pids[tasks->count++] = pid;
+    return 0;
+}
+
+struct relation {
+    pid_t pid, parent;
+};
+
+/* The parent stands behind the name, which may hold anything but ends with the last parenthesis. */
+static pid_t parent_of(pid_t pid)
+{
+    char path[64], stat[512];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    size_t size = file ? fread(stat, 1, sizeof stat - 1, file) : 0;
+    if (file)
+        (void)fclose(file);
+    stat[size] = 0;
+    const char *name_end = strrchr(stat, ')');
+    return name_end && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : 0;
+}
+
+/* Of all processes; *ret_relations is to be freed. */
+static int read_relations(struct relation **ret_relations, size_t *ret_count)
+{
+    struct relation *relations = NULL;
+    size_t count = 0, capacity = 0;
+    DIR *folder = opendir("/proc");
+    if (!folder)
+        return -errno;
+    for (struct dirent *entry; (entry = readdir(folder));) {
+        pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (pid <= 0)
+            continue;
+        if (count == capacity) {
+            capacity = capacity ? 2 * capacity : 256;
+            struct relation *more = reallocarray(relations, capacity, sizeof *more);
+            if (!more) {
+                free(relations);
+                (void)closedir(folder);
+                return -ENOMEM;
+            }
+            relations = more;
+        }
+        relations[count++] = (struct relation){pid, parent_of(pid)};
+    }
+    (void)closedir(folder);
+    *ret_relations = relations;
+    *ret_count = count;
+    return 0;
+}
+
+/* Until no more are found: a child may stand before its parent. */
+static int add_descendants(struct yarn_tasks *tasks)
+{
+    struct relation *relations = NULL;
+    size_t count = 0, before;
+    int err = read_relations(&relations, &count);
+    if (err)
+        return err;
+    do {
+        before = tasks->count;
+        for (size_t i = 0; !err && i < count; i++)
+            if (has(tasks, relations[i].parent))
+                err = add(tasks, relations[i].pid);
+    } while (!err && tasks->count > before);
+    free(relations);
+    return err;
+}
+
+int yarn_tasks_list(struct yarn_tasks *tasks)
+{
+    int err = 0;
+    tasks->count = 0;
+    for (size_t i = 0; !err && i < tasks->nr_named; i++)
+        if (is_alive(tasks->named[i].fd))
+            err = add(tasks, tasks->named[i].pid);
+    return err || !tasks->has_tree ? err : add_descendants(tasks);
+}
+
+void yarn_tasks_close(struct yarn_tasks *tasks)
+{
+    while (tasks->nr_named--)
+        if (tasks->named[tasks->nr_named].fd >= 0)
+            (void)close(tasks->named[tasks->nr_named].fd);
+    tasks->nr_named = 0;
+    free(tasks->pids);
+    tasks->pids = NULL;
+    tasks->count = tasks->capacity = 0;
+}
