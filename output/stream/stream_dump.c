@@ -188,7 +188,8 @@ int yarn_stream_read_dump(struct yarn_stream *stream, const char *path, unsigned
     if (!err)
         err = yarn_dump_read_file(path, &visitor, &reading, &summary);
     if (!err && reading.process < reading.wanted) {
-        bool is_damaged = summary.nr_damages || summary.records_bad || summary.is_cut;
+        bool is_damaged =
+            reading.process < 0 && (summary.nr_damages || summary.records_bad || summary.is_cut);
         yarn_text_add(why, is_damaged ? "the dump is damaged, and its process is not readable"
                                       : "the dump has no such process");
         err = is_damaged ? -EBADMSG : -ENOENT;

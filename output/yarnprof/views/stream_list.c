@@ -59,7 +59,8 @@ int yarn_stream_list_add(struct yarn_stream_list *streams, const char *verb, con
         struct yarn_text why = yarn_text_of(buffer, sizeof buffer);
         struct yarn_stream_item item = {.path = path};
         int err = yarn_stream_load(path, index, &why, &item.stream);
-        if (err == -ENOENT) /* also a recording that was cut before its first process */
+        /* The latter of a recording that was cut before its first process; its damage is said. */
+        if (err == -ENOENT || (!is_trace && err == -EBADMSG))
             return -1;
         if (!err)
             say_of_trace(verb, path, item.stream);
