@@ -34,24 +34,6 @@ static double divide(double a, double b)
     return b > 0 ? a / b : 0;
 }
 
-static struct estimate of_runs(enum yarn_diff_scale scale, const struct yarn_diff_sum *part,
-                               const struct yarn_diff_sum *whole, const struct yarn_diff_time *time)
-{
-    bool is_share = scale == YARN_DIFF_SHARES;
-    double base = is_share ? (double)whole->weight : time->seconds;
-    double base_squares = is_share ? whole->runs.squares : time->squares;
-    double runs = (double)time->nr_runs, ratio = divide((double)part->weight, base);
-    double squares =
-        part->runs.squares - 2 * ratio * part->runs.products[scale] + ratio * ratio * base_squares;
-    return (struct estimate){
-        .value = ratio,
-        .centre = ratio,
-        /* Why the maximum: of runs that are all alike rounding leaves less than nothing. */
-        .variance = divide(runs / (runs - 1) * fmax(squares, 0), base * base),
-        .freedom = runs - 1,
-    };
-}
-
 static struct estimate share_of_samples(const struct yarn_diff_sum *part,
                                         const struct yarn_diff_sum *whole)
 {
@@ -69,14 +51,44 @@ static struct estimate share_of_samples(const struct yarn_diff_sum *part,
 }
 
 static struct estimate rate_of_samples(const struct yarn_diff_sum *part,
-                                       const struct yarn_diff_sum *whole, double seconds)
+                                       const struct yarn_diff_sum *whole, double base)
 {
     double more = divide(whole->squares, (double)whole->weight);
-    double rate = divide((double)part->weight, seconds);
+    double rate = divide((double)part->weight, base);
     return (struct estimate){
         .value = rate,
         .centre = rate,
-        .variance = divide(part->squares + more * more, seconds * seconds),
+        .variance = divide(part->squares + more * more, base * base),
+    };
+}
+
+static struct estimate of_samples(enum yarn_diff_scale scale, const struct yarn_diff_sum *part,
+                                  const struct yarn_diff_sum *whole,
+                                  const struct yarn_diff_bases *bases)
+{
+    return scale == YARN_DIFF_SHARES ? share_of_samples(part, whole)
+                                     : rate_of_samples(part, whole, bases->sums[scale]);
+}
+
+static struct estimate of_runs(enum yarn_diff_scale scale, const struct yarn_diff_sum *part,
+                               const struct yarn_diff_sum *whole,
+                               const struct yarn_diff_bases *bases)
+{
+    bool is_share = scale == YARN_DIFF_SHARES;
+    double base = is_share ? (double)whole->weight : bases->sums[scale];
+    double base_squares = is_share ? whole->runs.squares : bases->squares[scale];
+    double runs = (double)bases->nr_runs, ratio = divide((double)part->weight, base);
+    double squares =
+        part->runs.squares - 2 * ratio * part->runs.products[scale] + ratio * ratio * base_squares;
+    /* Runs that are all alike, or would be but for rounding, are so by the few samples that they
+     * have. */
+    if (!(squares > 1e-9 * part->runs.squares))
+        return of_samples(scale, part, whole, bases);
+    return (struct estimate){
+        .value = ratio,
+        .centre = ratio,
+        .variance = divide(runs / (runs - 1) * squares, base * base),
+        .freedom = runs - 1,
     };
 }
 
@@ -92,15 +104,13 @@ static double quantile_of(const struct estimate sides[2], double variance)
 
 struct yarn_change yarn_change_of(enum yarn_diff_scale scale, const struct yarn_diff_sum parts[2],
                                   const struct yarn_diff_sum wholes[2],
-                                  const struct yarn_diff_time times[2], bool is_by_runs)
+                                  const struct yarn_diff_bases bases[2], bool is_by_runs)
 {
     struct estimate sides[2];
     double unit = scale == YARN_DIFF_SHARES ? 100 : 1;
     for (size_t i = 0; i < 2; i++)
-        sides[i] = is_by_runs ? of_runs(scale, &parts[i], &wholes[i], &times[i])
-                   : scale == YARN_DIFF_SHARES
-                       ? share_of_samples(&parts[i], &wholes[i])
-                       : rate_of_samples(&parts[i], &wholes[i], times[i].seconds);
+        sides[i] = is_by_runs ? of_runs(scale, &parts[i], &wholes[i], &bases[i])
+                              : of_samples(scale, &parts[i], &wholes[i], &bases[i]);
     double variance = sides[0].variance + sides[1].variance;
     double centre = sides[1].centre - sides[0].centre;
     double reach = quantile_of(sides, variance) * sqrt(variance);

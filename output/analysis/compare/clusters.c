@@ -228,13 +228,26 @@ static double seconds_of(struct builder *builder)
     return (double)(whole_ns - stopped_ns) / 1e9;
 }
 
+static double marks_of(const struct builder *builder, const struct yarn_profile_dump *dump)
+{
+    double count = 0;
+    for (size_t i = 0; i < dump->nr_messages; i++) {
+        const struct yarn_dump_message *message = &dump->messages[i];
+        count += message->kind == YARN_DUMP_MESSAGE_MARK && message->time_ns >= builder->from_ns &&
+                 message->time_ns <= builder->to_ns;
+    }
+    return count;
+}
+
 static void measure(struct builder *builder, struct yarn_clusters *clusters)
 {
     for (uint32_t i = 0; i < clusters->count; i++) {
         builder->nr_steps = 0;
         for (size_t j = 0; j < builder->profile->nr_dumps; j++) {
-            if (clusters->of_dump[j] == i)
-                add_steps(builder, &builder->profile->dumps[j]);
+            if (clusters->of_dump[j] != i)
+                continue;
+            add_steps(builder, &builder->profile->dumps[j]);
+            clusters->clusters[i].marks += marks_of(builder, &builder->profile->dumps[j]);
         }
         clusters->clusters[i].seconds = seconds_of(builder);
     }
@@ -245,8 +258,12 @@ static void number(struct builder *builder, struct yarn_clusters *clusters)
 {
     for (uint32_t i = 0; i < builder->profile->nr_dumps; i++) {
         uint32_t first = first_of(builder, i);
-        clusters->of_dump[i] = first == i ? (uint32_t)(clusters->nr_runs++ % YARN_CLUSTERS_MAX)
-                                          : clusters->of_dump[first];
+        if (first != i) {
+            clusters->of_dump[i] = clusters->of_dump[first];
+            continue;
+        }
+        clusters->of_dump[i] = (uint32_t)(clusters->nr_runs++ % YARN_CLUSTERS_MAX);
+        clusters->clusters[clusters->of_dump[i]].runs++;
     }
     clusters->count = yarn_size_min(clusters->nr_runs, YARN_CLUSTERS_MAX);
 }

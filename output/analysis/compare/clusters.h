@@ -19,6 +19,8 @@ enum { YARN_CLUSTERS_MAX = 64 };
 
 struct yarn_cluster {
     double seconds; /* that it was recorded, of those that are looked at */
+    double marks;   /* set in that time */
+    double runs;    /* 1, or more where they are combined */
 };
 
 struct yarn_clusters {

@@ -13,10 +13,9 @@ struct builder {
     const struct yarn_choice *choices; /* two */
     const struct yarn_diff_options *options;
     struct yarn_diff *diff;
-    struct yarn_diff_row *sums;            /* owned: of one event, by function of the match */
-    struct yarn_diff_row *run;             /* owned: the same of one run */
-    uint32_t kernel;                       /* of the match: [kernel] */
-    struct yarn_diff_sum kernel_totals[2]; /* of one event: what it is a share of */
+    struct yarn_diff_row *sums; /* owned: of one event, by function of the match */
+    struct yarn_diff_row *run;  /* owned: the same of one run */
+    uint32_t kernel;            /* of the match: [kernel] */
 };
 
 /* What is worked out of one profile before its events are added. */
@@ -169,14 +168,15 @@ static void join(struct yarn_diff_sum *sum, struct yarn_diff_sum *run,
     *run = (struct yarn_diff_sum){0};
 }
 
+/* `bases`: of the run. */
 static void join_run(struct builder *builder, const struct side *side,
-                     const struct yarn_diff_sum *whole, double seconds)
+                     const struct yarn_diff_sum *whole, double bases[YARN_DIFF_SCALE_COUNT])
 {
     for (size_t i = 0; i < builder->diff->match.count; i++) {
         uint64_t base = whole->weight;
         if (i == builder->kernel)
             base += builder->run[i].sums[YARN_DIFF_SELF][side->number].weight;
-        double bases[] = {[YARN_DIFF_SHARES] = (double)base, [YARN_DIFF_SECONDS] = seconds};
+        bases[YARN_DIFF_SHARES] = (double)base;
         for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++) {
             struct yarn_diff_sum *run = &builder->run[i].sums[part][side->number];
             if (run->weight || run->samples)
@@ -225,17 +225,28 @@ static void add_whole(struct yarn_diff_sum *total, const struct yarn_diff_sum *w
     total->runs.squares += (double)whole->weight * (double)whole->weight;
 }
 
-/* What it is a share of is itself and what was sampled. */
+/* What the kernel's part is a share of is itself and what was sampled. */
 static void add_kernel(struct builder *builder, const struct side *side,
-                       const struct yarn_diff_sum *whole, struct yarn_diff_sum kernel)
+                       struct yarn_diff_event *event, const struct yarn_diff_sum *sampled,
+                       const double bases[YARN_DIFF_SCALE_COUNT], struct yarn_diff_sum kernel)
 {
-    struct yarn_diff_sum *total = &builder->kernel_totals[side->number];
     for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++)
         builder->run[builder->kernel].sums[part][side->number] = kernel;
-    kernel.weight += whole->weight;
-    kernel.squares += whole->squares;
-    total->weight += kernel.weight;
-    add_whole(total, &kernel);
+    kernel.weight += sampled->weight;
+    kernel.samples += sampled->samples;
+    kernel.squares += sampled->squares;
+    join(&event->wholes[side->number], &kernel, bases);
+}
+
+static void bases_of(const struct side *side, uint32_t run, double ret_bases[YARN_DIFF_SCALE_COUNT])
+{
+    static const struct yarn_cluster none;
+    const struct yarn_cluster *cluster =
+        run == YARN_DUMP_NONE ? &none : &side->clusters.clusters[run];
+    ret_bases[YARN_DIFF_SHARES] = 0; /* the event's */
+    ret_bases[YARN_DIFF_SECONDS] = cluster->seconds;
+    ret_bases[YARN_DIFF_RUNS] = cluster->runs;
+    ret_bases[YARN_DIFF_MARKS] = cluster->marks;
 }
 
 static int add_run(struct builder *builder, struct side *side, struct yarn_diff_event *event,
@@ -248,10 +259,11 @@ static int add_run(struct builder *builder, struct side *side, struct yarn_diff_
         uint32_t of = side->clusters.of_dump[profile->threads[i].dump];
         side->chosen[i] = side->all->threads[i] && (run == YARN_DUMP_NONE || of == run);
     }
+    double bases[YARN_DIFF_SCALE_COUNT];
+    bases_of(side, run, bases);
     int err = add_chosen(builder, side, number);
-    add_kernel(builder, side, &whole, kernel_of(builder, side, number, run));
-    double seconds = run == YARN_DUMP_NONE ? 0 : side->clusters.clusters[run].seconds;
-    join_run(builder, side, &whole, seconds);
+    add_kernel(builder, side, event, &whole, bases, kernel_of(builder, side, number, run));
+    join_run(builder, side, &whole, bases);
     add_whole(&event->totals[side->number], &whole);
     return err;
 }
@@ -268,26 +280,30 @@ static int add_side(struct builder *builder, struct side *side, struct yarn_diff
     return err;
 }
 
-static struct yarn_diff_time time_of(const struct side *side)
+static struct yarn_diff_bases sum_bases(const struct side *side)
 {
-    struct yarn_diff_time time = {.nr_runs = side->clusters.count};
-    for (size_t i = 0; i < side->clusters.count; i++) {
-        double seconds = side->clusters.clusters[i].seconds;
-        time.seconds += seconds;
-        time.squares += seconds * seconds;
+    struct yarn_diff_bases sum = {.nr_runs = side->clusters.count};
+    for (uint32_t run = 0; run < side->clusters.count; run++) {
+        double bases[YARN_DIFF_SCALE_COUNT];
+        bases_of(side, run, bases);
+        for (size_t scale = 0; scale < YARN_DIFF_SCALE_COUNT; scale++) {
+            sum.sums[scale] += bases[scale];
+            sum.squares[scale] += bases[scale] * bases[scale];
+        }
     }
-    return time;
+    return sum;
 }
 
 static void compare(const struct builder *builder, struct yarn_diff_row *row)
 {
     const struct yarn_diff *diff = builder->diff;
-    const struct yarn_diff_sum *totals =
-        row->function == builder->kernel ? builder->kernel_totals : diff->events[row->event].totals;
+    const struct yarn_diff_sum *totals = row->function == builder->kernel
+                                             ? diff->events[row->event].wholes
+                                             : diff->events[row->event].totals;
     for (size_t scale = 0; scale < YARN_DIFF_SCALE_COUNT; scale++) {
         for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++)
             row->changes[scale][part] = yarn_change_of((enum yarn_diff_scale)scale, row->sums[part],
-                                                       totals, diff->times, diff->is_by_runs);
+                                                       totals, diff->bases, diff->is_by_runs);
     }
 }
 
@@ -333,14 +349,21 @@ static int in_order(const void *left, const void *right, void *self)
     return names ? names : a->function < b->function ? -1 : 1;
 }
 
+static void compare_wholes(const struct yarn_diff *diff, struct yarn_diff_event *event)
+{
+    for (size_t scale = YARN_DIFF_SHARES + 1; scale < YARN_DIFF_SCALE_COUNT; scale++)
+        event->changes[scale] = yarn_change_of((enum yarn_diff_scale)scale, event->wholes,
+                                               event->wholes, diff->bases, diff->is_by_runs);
+}
+
 static int add_rows(struct builder *builder, struct side sides[2])
 {
     struct yarn_diff *diff = builder->diff;
     for (uint32_t event = 0; event < diff->nr_events; event++) {
-        memset(builder->kernel_totals, 0, sizeof builder->kernel_totals);
         int err = add_side(builder, &sides[0], &diff->events[event]);
         if (!err)
             err = add_side(builder, &sides[1], &diff->events[event]);
+        compare_wholes(diff, &diff->events[event]);
         if (!err)
             err = take_rows(builder, event);
         if (err)
@@ -355,11 +378,11 @@ static int add_sides(struct builder *builder, struct side sides[2])
 {
     struct yarn_diff *diff = builder->diff;
     for (size_t i = 0; i < 2; i++) {
-        diff->times[i] = time_of(&sides[i]);
+        diff->bases[i] = sum_bases(&sides[i]);
         diff->nr_runs[i] = sides[i].clusters.nr_runs;
         diff->nr_processes[i] = sides[i].clusters.nr_processes;
     }
-    diff->is_by_runs = diff->times[0].nr_runs > 1 && diff->times[1].nr_runs > 1;
+    diff->is_by_runs = diff->bases[0].nr_runs > 1 && diff->bases[1].nr_runs > 1;
     return add_rows(builder, sides);
 }
 

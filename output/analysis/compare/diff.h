@@ -1,8 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What changed from one profile to another, by function. A function's share of the samples and what
- * it spent a second are compared, each with the interval in which the change lies with 95 %.
+ * What changed from one profile to another, in all and by function. What was spent a run, a second
+ * and a mark and the share of the samples are compared, each with the interval in which the change
+ * lies with 95 %.
  * The formulas stand in change.h.
  *
  * CPU time in the kernel that was not sampled is a function, too, [kernel], as if it had been
@@ -29,7 +30,16 @@ struct yarn_diff_event {
     const char *name, *unit;        /* borrowed from the profiles */
     uint32_t numbers[2];            /* of the profiles; YARN_DUMP_NONE: that one has none */
     struct yarn_diff_sum totals[2]; /* of all samples in the time that is looked at */
+    struct yarn_diff_sum wholes[2]; /* with [kernel] */
+    /* Of the wholes; of shares, which are 100 % of both, nothing. */
+    struct yarn_change changes[YARN_DIFF_SCALE_COUNT];
 };
+
+/* A total is no share. */
+static inline enum yarn_diff_scale yarn_diff_scale_of_total(enum yarn_diff_scale scale)
+{
+    return scale == YARN_DIFF_SHARES ? YARN_DIFF_RUNS : scale;
+}
 
 struct yarn_diff_options {
     bool is_part;                  /* something is left out: [kernel] is, too */
@@ -42,7 +52,7 @@ struct yarn_diff {
     struct yarn_match match;
     struct yarn_diff_event *events; /* owned array */
     size_t nr_events, events_capacity;
-    struct yarn_diff_time times[2];
+    struct yarn_diff_bases bases[2];
     size_t nr_runs[2], nr_processes[2];
     bool is_by_runs; /* the intervals are of the runs' spread */
     /* Owned array: by event; what is within noise last; then by the size of the change, by name. */

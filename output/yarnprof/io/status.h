@@ -12,6 +12,7 @@ enum {
     YARN_STATUS_OK = 0,
     YARN_STATUS_FAILED = 1, /* could not do it */
     YARN_STATUS_USAGE = 2,
+    YARN_STATUS_UNMET = 3, /* a condition that was asked for does not hold */
     YARN_STATUS_CANNOT_RUN = 126,
     YARN_STATUS_NO_COMMAND = 127,
     YARN_STATUS_SIGNAL = 128, /* plus its number */

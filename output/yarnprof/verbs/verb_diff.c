@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <glob.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "output/analysis/value/clock.h"
 #include "output/yarnprof/io/status.h"
@@ -7,10 +9,15 @@
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/diff.h"
 
-enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, ROWS_OF_TEXT = 40 };
+enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, ALL, FAIL_ON, ROWS_OF_TEXT = 40 };
 
 static const struct yarn_argument arguments[] = {
-    {"normalize", 0, "HOW", "by samples (shares of them) or by time (spent a second)", NORMALIZE},
+    {"normalize", 0, "HOW",
+     "what was spent a run, a share of the samples, spent a time (second) or a mark (run)",
+     NORMALIZE},
+    {"fail-on", 0, "PERCENT[:REGEX]",
+     "status 3 where the total, or a function of that name, grew by more, beyond noise", FAIL_ON},
+    {"all", 0, NULL, "rows without a change beyond noise, too (text)", ALL},
     {"sort", 0, "ORDER", "by the change of self or of total", SORT},
     YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
     YARN_SELECT_ARGUMENTS,
@@ -23,14 +30,27 @@ static const struct yarn_argument arguments[] = {
 struct request {
     struct yarn_view view;
     struct yarn_diff_options options;
+    struct yarn_diff_limit growth;
+    bool is_all;
 };
 
 static int take_normalize(struct request *request, const char *value, const char **ret_right)
 {
-    *ret_right = "samples or time";
-    bool is_time = strcmp(value, "time") == 0;
-    request->options.scale = is_time ? YARN_DIFF_SECONDS : YARN_DIFF_SHARES;
-    return is_time || strcmp(value, "samples") == 0 ? 0 : -EINVAL;
+    static const struct {
+        const char *word;
+        enum yarn_diff_scale scale;
+    } words[] = {
+        {"run", YARN_DIFF_RUNS},     {"share", YARN_DIFF_SHARES}, {"samples", YARN_DIFF_SHARES},
+        {"time", YARN_DIFF_SECONDS}, {"mark", YARN_DIFF_MARKS},
+    };
+    *ret_right = "run, share, time or mark";
+    for (size_t i = 0; i < YARN_COUNT_OF(words); i++) {
+        if (strcmp(value, words[i].word) == 0) {
+            request->options.scale = words[i].scale;
+            return 0;
+        }
+    }
+    return -EINVAL;
 }
 
 static int take_sort(struct request *request, const char *value, const char **ret_right)
@@ -49,6 +69,12 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_normalize(request, value, ret_right);
     case SORT:
         return take_sort(request, value, ret_right);
+    case ALL:
+        request->is_all = true;
+        return 0;
+    case FAIL_ON:
+        *ret_right = "PERCENT, or PERCENT:REGEX of functions";
+        return yarn_diff_limit_parse(&request->growth, value);
     default:
         return yarn_view_take(&request->view, id, value, ret_right);
     }
@@ -57,8 +83,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 static const struct yarn_command command = {
     .verb = "diff",
     .operands = "BEFORE AFTER",
-    .about = "Shows what changed by function, and which changes are no more than noise. Each of\n"
-             "BEFORE and AFTER is a dump or a folder of dumps.",
+    .about =
+        "Shows what changed in all and by function, and which changes are no more than noise.\n"
+        "Each of BEFORE and AFTER is a dump, a folder of dumps, or a pattern of them.",
     .arguments = arguments,
     .take = take,
 };
@@ -89,6 +116,18 @@ static int print(const struct yarn_diff_view *view, const struct yarn_out *out)
     }
 }
 
+static bool has_marks(const struct yarn_diff *diff, char *const *paths)
+{
+    for (size_t side = 0; side < 2; side++) {
+        if (diff->bases[side].sums[YARN_DIFF_MARKS] > 0)
+            continue;
+        yarn_complain("diff", "%s: there is no mark in it (yarnprof ctl SOCKET mark TEXT)",
+                      paths[side]);
+        return false;
+    }
+    return true;
+}
+
 static int show(struct request *request, char *const *paths,
                 const struct yarn_profile *const profiles[2])
 {
@@ -98,25 +137,41 @@ static int show(struct request *request, char *const *paths,
         .options = &request->options,
         .paths = {paths[0], paths[1]},
         .limit = yarn_view_limit(&request->view, ROWS_OF_TEXT),
+        .has_noise = request->is_all || request->view.out.format != YARN_OUT_TEXT,
+        .growth = &request->growth,
     };
     request->options.is_part = yarn_select_is_part(&request->view.select);
     for (size_t side = 0; side < 2; side++)
         take_time(request, profiles[side], side);
     int err = yarn_diff_build(request->view.select.choices, &request->options, &diff);
+    if (!err && request->options.scale == YARN_DIFF_MARKS && !has_marks(&diff, paths)) {
+        yarn_diff_fini(&diff);
+        return YARN_STATUS_FAILED;
+    }
     int status = err ? YARN_STATUS_FAILED : yarn_out_open(&request->view.out, "diff");
+    if (!err && request->growth.text)
+        view.verdict = yarn_diff_judge(&diff, &request->options, &request->growth);
     if (!err && status < 0)
         err = print(&view, &request->view.out);
+    if (status < 0 || err)
+        status = yarn_out_finish(&request->view.out, "diff", err);
+    if (!err && request->growth.text && request->view.out.format == YARN_OUT_CSV)
+        yarn_diff_verdict_print(&diff, &request->growth, &view.verdict, stderr);
     yarn_diff_fini(&diff);
-    return status < 0 || err ? yarn_out_finish(&request->view.out, "diff", err) : status;
+    return status == 0 && view.verdict.is_exceeded ? YARN_STATUS_UNMET : status;
 }
 
-static int load(const struct request *request, const char *path, struct yarn_profile *ret_profile)
+/* A name that there is, or a pattern of several. */
+static int load(const struct request *request, char *path, struct yarn_profile *ret_profile)
 {
-    struct yarn_load_options options = {
-        .frames = YARN_FRAMES_BY_FUNCTION,
-    };
-    return yarn_select_load_view("diff", &request->view.select, 0,
-                                 (char *const[]){(char *)path, NULL}, &options, ret_profile);
+    struct yarn_load_options options = {.frames = YARN_FRAMES_BY_FUNCTION};
+    char *one[] = {path, NULL};
+    glob_t found = {.gl_pathv = NULL};
+    bool is_pattern = access(path, F_OK) != 0 && glob(path, 0, NULL, &found) == 0;
+    int status = yarn_select_load_view("diff", &request->view.select, 0,
+                                       is_pattern ? found.gl_pathv : one, &options, ret_profile);
+    globfree(&found);
+    return status;
 }
 
 static int load_and_show(struct request *request, char *const *paths)
@@ -139,7 +194,7 @@ static int load_and_show(struct request *request, char *const *paths)
 
 int yarn_verb_diff(int argc, char **argv)
 {
-    struct request request = {.view = YARN_VIEW_EMPTY};
+    struct request request = {.view = YARN_VIEW_EMPTY, .options = {.scale = YARN_DIFF_RUNS}};
     struct yarn_command mine = command;
     int first;
     mine.self = &request;
@@ -150,6 +205,7 @@ int yarn_verb_diff(int argc, char **argv)
     }
     if (status < 0)
         status = load_and_show(&request, argv + first);
+    yarn_diff_limit_fini(&request.growth);
     yarn_select_fini(&request.view.select);
     return status;
 }

@@ -4,6 +4,28 @@
 #include "output/yarnprof/views/diff.h"
 
 static const char *const sides[] = {"before", "after"};
+
+/* With [kernel]: what was spent a run, or a second or mark where that is asked for. */
+static void put_total(const struct yarn_diff_view *view, struct yarn_json *json,
+                      const struct yarn_diff_event *event)
+{
+    static const char *const keys[YARN_DIFF_SCALE_COUNT] = {
+        [YARN_DIFF_SECONDS] = "per_second",
+        [YARN_DIFF_RUNS] = "per_run",
+        [YARN_DIFF_MARKS] = "per_mark",
+    };
+    enum yarn_diff_scale scale = yarn_diff_scale_of_total(view->options->scale);
+    const struct yarn_change *change = &event->changes[scale];
+    yarn_json_begin_object(json, keys[scale]);
+    yarn_json_real(json, "before", change->values[0]);
+    yarn_json_real(json, "after", change->values[1]);
+    yarn_json_real(json, "change", change->change);
+    yarn_json_real(json, "low", change->low);
+    yarn_json_real(json, "high", change->high);
+    yarn_json_bool(json, "within_noise", change->is_noise);
+    yarn_json_end_object(json);
+}
+
 static void put_event(const struct yarn_diff_view *view, struct yarn_json *json,
                       const struct yarn_diff_event *event)
 {
@@ -14,11 +36,12 @@ static void put_event(const struct yarn_diff_view *view, struct yarn_json *json,
         yarn_json_begin_object(json, sides[side]);
         yarn_json_u64(json, "total", event->totals[side].weight);
         yarn_json_u64(json, "samples", event->totals[side].samples);
-        yarn_json_real(json, "seconds", view->diff->times[side].seconds);
+        yarn_json_real(json, "seconds", view->diff->bases[side].sums[YARN_DIFF_SECONDS]);
         yarn_json_u64(json, "runs", view->diff->nr_runs[side]);
         yarn_json_u64(json, "processes", view->diff->nr_processes[side]);
         yarn_json_end_object(json);
     }
+    put_total(view, json, event);
     yarn_json_end_object(json);
 }
 
@@ -49,18 +72,19 @@ static void get_module(struct yarn_show_cell *cell)
 
 /* A member of the sum of a part and side, or of the change of a part and scale. */
 #define OF(type, name, part, number)                                                               \
-    .nth = 2 * (part) + (number), .member = offsetof(struct type, name)
+    .nth = (part) + YARN_DIFF_PART_COUNT * (number), .member = offsetof(struct type, name)
 
 static void get_sum(struct yarn_show_cell *cell)
 {
     size_t nth = cell->column->nth;
-    const void *sum = &row_of(cell)->sums[nth / 2][nth % 2];
+    const void *sum = &row_of(cell)->sums[nth % YARN_DIFF_PART_COUNT][nth / YARN_DIFF_PART_COUNT];
     yarn_show_u64(cell, *(const uint64_t *)((const char *)sum + cell->column->member));
 }
 
 static const struct yarn_change *change_of(const struct yarn_show_cell *cell)
 {
-    return &row_of(cell)->changes[cell->column->nth % 2][cell->column->nth / 2];
+    size_t nth = cell->column->nth;
+    return &row_of(cell)->changes[nth / YARN_DIFF_PART_COUNT][nth % YARN_DIFF_PART_COUNT];
 }
 
 static void get_change(struct yarn_show_cell *cell)
@@ -90,7 +114,8 @@ static void get_shown_noise(struct yarn_show_cell *cell)
     YARN_SHOW_COLUMN(key, NULL, .get = get_change, OF(yarn_change, name, number, scale_number),    \
                      IN(part, scale), .csv = part "_" scale "_" key)
 #define NOISE(key, number, scale_number, ...)                                                      \
-    YARN_SHOW_COLUMN(key, NULL, .get = get_noise, .nth = 2 * (number) + (scale_number), __VA_ARGS__)
+    YARN_SHOW_COLUMN(key, NULL, .get = get_noise,                                                  \
+                     .nth = (number) + YARN_DIFF_PART_COUNT * (scale_number), __VA_ARGS__)
 #define SCALE(part, number, scale, scale_number)                                                   \
     CHANGE(part, number, scale, scale_number, "before", values[0]),                                \
         CHANGE(part, number, scale, scale_number, "after", values[1]),                             \
@@ -107,6 +132,8 @@ static void get_shown_noise(struct yarn_show_cell *cell)
         SUM("samples", number, samples, 1, IN(part, "after"), .csv = part "_samples_after"),       \
         SCALE(part, number, "percent", YARN_DIFF_SHARES),                                          \
         SCALE(part, number, "per_second", YARN_DIFF_SECONDS),                                      \
+        SCALE(part, number, "per_run", YARN_DIFF_RUNS),                                            \
+        SCALE(part, number, "per_mark", YARN_DIFF_MARKS),                                          \
         YARN_SHOW_COLUMN(part "_within_noise", NULL, .get = get_shown_noise, .nth = number,        \
                          CSV_ONLY)
 
@@ -120,8 +147,12 @@ static const struct yarn_show_column columns[] = {
     YARN_SHOW_COLUMN("module_path", NULL, .get = get_module, .nth = true, CSV_ONLY),
     NOISE("self_percent_within_noise", YARN_DIFF_SELF, YARN_DIFF_SHARES, CSV_ONLY),
     NOISE("self_per_second_within_noise", YARN_DIFF_SELF, YARN_DIFF_SECONDS, CSV_ONLY),
+    NOISE("self_per_run_within_noise", YARN_DIFF_SELF, YARN_DIFF_RUNS, CSV_ONLY),
+    NOISE("self_per_mark_within_noise", YARN_DIFF_SELF, YARN_DIFF_MARKS, CSV_ONLY),
     NOISE("total_percent_within_noise", YARN_DIFF_TOTAL, YARN_DIFF_SHARES, CSV_ONLY),
     NOISE("total_per_second_within_noise", YARN_DIFF_TOTAL, YARN_DIFF_SECONDS, CSV_ONLY),
+    NOISE("total_per_run_within_noise", YARN_DIFF_TOTAL, YARN_DIFF_RUNS, CSV_ONLY),
+    NOISE("total_per_mark_within_noise", YARN_DIFF_TOTAL, YARN_DIFF_MARKS, CSV_ONLY),
     {0},
 };
 
@@ -148,6 +179,8 @@ int yarn_diff_json(const struct yarn_diff_view *view, const struct yarn_out *out
         put_event(view, json, &view->diff->events[i]);
     yarn_json_end_array(json);
     yarn_diff_rows(view, out, json);
+    if (view->growth->text)
+        yarn_diff_verdict_put(view->diff, view->growth, &view->verdict, json);
     yarn_json_end_object(json);
     yarn_json_free(json);
     return 0;

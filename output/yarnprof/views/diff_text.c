@@ -17,11 +17,18 @@ enum {
 
 #define NOTHING_LEFT SIZE_MAX
 
-bool yarn_diff_is_shown(const struct yarn_diff_view *view, size_t row, size_t *nr_shown)
+static const struct yarn_change *change_of(const struct yarn_diff_view *view,
+                                           const struct yarn_diff_row *row)
+{
+    return &row->changes[view->options->scale][view->options->part];
+}
+
+bool yarn_diff_is_shown(const struct yarn_diff_view *view, size_t row, size_t *nr_rows)
 {
     const struct yarn_diff_row *rows = view->diff->rows;
-    *nr_shown = row && rows[row - 1].event == rows[row].event ? *nr_shown + 1 : 1;
-    return !view->limit || *nr_shown <= view->limit;
+    *nr_rows = row && rows[row - 1].event == rows[row].event ? *nr_rows + 1 : 1;
+    return (!view->limit || *nr_rows <= view->limit) &&
+           (view->has_noise || !change_of(view, &rows[row])->is_noise);
 }
 
 const char *yarn_diff_module(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
@@ -71,7 +78,14 @@ static struct widths fit(const struct yarn_diff_view *view, const struct yarn_ou
     return widths;
 }
 
-/* "12.34 %", or what was spent a second. */
+static const char *const scales[YARN_DIFF_SCALE_COUNT] = {
+    [YARN_DIFF_SHARES] = "shares of the samples",
+    [YARN_DIFF_SECONDS] = "a second",
+    [YARN_DIFF_RUNS] = "a run",
+    [YARN_DIFF_MARKS] = "a mark",
+};
+
+/* "12.34 %", or what was spent a run, second or mark. */
 static void value_text(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
                        double value, char *ret_text, size_t size)
 {
@@ -113,7 +127,7 @@ static void print_change(const struct yarn_diff_view *view, const struct yarn_ou
 static void print_row(const struct yarn_diff_view *view, const struct yarn_out *out,
                       const struct yarn_diff_row *row, struct widths widths)
 {
-    const struct yarn_change *change = &row->changes[view->options->scale][view->options->part];
+    const struct yarn_change *change = change_of(view, row);
     for (size_t side = 0; side < 2; side++) {
         char text[48];
         value_text(view, row, change->values[side], text, sizeof text);
@@ -137,7 +151,7 @@ static void print_side(const struct yarn_diff_view *view, const struct yarn_out 
                        const struct yarn_diff_event *event, size_t side)
 {
     const struct yarn_diff_sum *total = &event->totals[side];
-    double ns = view->diff->times[side].seconds * 1e9;
+    double ns = view->diff->bases[side].sums[YARN_DIFF_SECONDS] * 1e9;
     (void)fprintf(out->file, "  %-8s", side ? "after" : "before");
     (void)fprintf(out->file, "%s, %s in %s of ",
                   yarn_number_of_things(total->samples, "sample").text,
@@ -151,27 +165,52 @@ static void print_side(const struct yarn_diff_view *view, const struct yarn_out 
     (void)fputc('\n', out->file);
 }
 
-/* So that nobody searches for changes among rows that have none. */
-static void print_verdict(const struct yarn_diff_view *view, const struct yarn_out *out,
-                          uint32_t event)
+struct nr {
+    size_t rows, changed;
+};
+
+static struct nr count_rows(const struct yarn_diff_view *view, uint32_t event)
 {
-    size_t nr_rows = 0, nr_changed = 0;
+    struct nr nr = {0};
     for (size_t i = 0; i < view->diff->count; i++) {
         const struct yarn_diff_row *row = &view->diff->rows[i];
-        nr_rows += row->event == event;
-        nr_changed += row->event == event &&
-                      !row->changes[view->options->scale][view->options->part].is_noise;
+        nr.rows += row->event == event;
+        nr.changed += row->event == event && !change_of(view, row)->is_noise;
     }
-    if (nr_changed)
+    return nr;
+}
+
+/* So that nobody searches for changes among rows that have none. */
+static void print_verdict(const struct yarn_out *out, struct nr nr)
+{
+    if (nr.changed)
         (void)fprintf(out->file, "%s of %s changed beyond noise.\n",
-                      yarn_number_grouped(nr_changed).text,
-                      yarn_number_of_things(nr_rows, "function").text);
+                      yarn_number_grouped(nr.changed).text,
+                      yarn_number_of_things(nr.rows, "function").text);
     else
         (void)fputs("Nothing changed beyond noise.\n", out->file);
 }
 
+/* "total  1.02 s … 2.03 s a run: × 1.990 (1.950 … 2.030)". */
+static void print_total(const struct yarn_diff_view *view, const struct yarn_out *out,
+                        const struct yarn_diff_event *event)
+{
+    enum yarn_diff_scale scale = yarn_diff_scale_of_total(view->options->scale);
+    const struct yarn_change *change = &event->changes[scale];
+    double before = change->values[0];
+    (void)fprintf(out->file, "  %-8s%s → ", "total",
+                  yarn_number_in_unit((uint64_t)llround(before), event->unit).text);
+    (void)fprintf(out->file, "%s %s",
+                  yarn_number_in_unit((uint64_t)llround(change->values[1]), event->unit).text,
+                  scales[scale]);
+    if (before > 0)
+        (void)fprintf(out->file, ": × %.3f (%.3f … %.3f)", change->values[1] / before,
+                      1 + change->low / before, 1 + change->high / before);
+    (void)fputs(change->is_noise ? ", within noise\n" : "\n", out->file);
+}
+
 static void print_head(const struct yarn_diff_view *view, const struct yarn_out *out,
-                       uint32_t number, struct widths widths)
+                       uint32_t number, struct nr nr, struct widths widths)
 {
     const struct yarn_diff_event *event = &view->diff->events[number];
     const char *part = view->options->part == YARN_DIFF_SELF ? "Self" : "Total";
@@ -180,11 +219,15 @@ static void print_head(const struct yarn_diff_view *view, const struct yarn_out 
     (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
     print_side(view, out, event, 0);
     print_side(view, out, event, 1);
-    print_verdict(view, out, number);
-    (void)fprintf(out->file, "%s %s; ≈ is within noise.\n", part,
-                  view->options->scale == YARN_DIFF_SHARES ? "shares of the samples" : "a second");
-    (void)fprintf(out->file, "Intervals of 95 %%, by the %s.\n\n",
+    print_total(view, out, event);
+    print_verdict(out, nr);
+    (void)fprintf(out->file, "%s %s%s.\n", part, scales[view->options->scale],
+                  view->has_noise ? "; ≈ is within noise" : "");
+    (void)fprintf(out->file, "Intervals of 95 %%, by the %s.\n",
                   view->diff->is_by_runs ? "spread of the runs" : "samples of one run");
+    if (!nr.changed && !view->has_noise)
+        return;
+    (void)fputc('\n', out->file);
     (void)fprintf(out->file, "%s%9s  %9s  %10s%s   ", yarn_out_paint(out, YARN_PAINT_FAINT),
                   "BEFORE", "AFTER", "CHANGE", has_interval(out) ? "              INTERVAL  " : "");
     yarn_print_cell(out, "FUNCTION", widths.name);
@@ -192,12 +235,18 @@ static void print_head(const struct yarn_diff_view *view, const struct yarn_out 
                   yarn_out_plain(out));
 }
 
-static void print_rest(const struct yarn_diff_view *view, const struct yarn_out *out,
-                       size_t nr_of_event)
+/* What the limit has left out, and what is within noise. */
+static void print_rest(const struct yarn_diff_view *view, const struct yarn_out *out, struct nr nr)
 {
-    if (view->limit && nr_of_event > view->limit)
+    size_t listed = view->has_noise ? nr.rows : nr.changed;
+    if (view->limit && listed > view->limit)
         (void)fprintf(out->file, "… and %s; --limit=0 shows all\n",
-                      yarn_number_of_things(nr_of_event - view->limit, "more row").text);
+                      yarn_number_of_things(listed - view->limit, "more row").text);
+    if (listed < nr.rows)
+        (void)fprintf(out->file, "%s%s within noise; --all shows %s%s\n",
+                      yarn_out_paint(out, YARN_PAINT_FAINT),
+                      yarn_number_of_things(nr.rows - listed, "function").text,
+                      nr.rows - listed == 1 ? "it" : "them", yarn_out_plain(out));
 }
 
 void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *out)
@@ -205,19 +254,21 @@ void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *ou
     const struct yarn_diff *diff = view->diff;
     struct widths widths = fit(view, out);
     size_t nr_of_event = 0;
+    struct nr nr = {0};
     if (!diff->count)
         (void)fputs("no samples to compare\n", out->file);
     for (size_t i = 0; i < diff->count; i++) {
-        size_t before = nr_of_event;
         bool is_shown = yarn_diff_is_shown(view, i, &nr_of_event);
-        if (nr_of_event == 1 && i) {
-            print_rest(view, out, before);
-            (void)fputc('\n', out->file);
+        if (nr_of_event == 1) {
+            (void)fputs(i ? "\n" : "", out->file);
+            nr = count_rows(view, diff->rows[i].event);
+            print_head(view, out, diff->rows[i].event, nr, widths);
         }
-        if (nr_of_event == 1)
-            print_head(view, out, diff->rows[i].event, widths);
         if (is_shown)
             print_row(view, out, &diff->rows[i], widths);
+        if (nr_of_event == nr.rows)
+            print_rest(view, out, nr);
     }
-    print_rest(view, out, nr_of_event);
+    if (view->growth->text)
+        yarn_diff_verdict_print(diff, view->growth, &view->verdict, out->file);
 }

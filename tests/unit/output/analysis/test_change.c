@@ -72,7 +72,7 @@ static const struct {
 static bool holds_nothing(size_t at, enum yarn_diff_scale scale)
 {
     struct yarn_diff_sum parts[2] = {0}, wholes[2] = {0};
-    struct yarn_diff_time times[2];
+    struct yarn_diff_bases bases[2];
     for (size_t side = 0; side < 2; side++) {
         size_t nr_runs = sources[at].nr_runs;
         for (size_t i = 0; i < nr_runs; i++) {
@@ -85,10 +85,12 @@ static bool holds_nothing(size_t at, enum yarn_diff_scale scale)
             sample(sources[at].nr_samples, sources[at].share, sources[at].weigh, &parts[side],
                    &wholes[side]);
         double seconds = nr_runs ? (double)nr_runs : 1;
-        times[side] = (struct yarn_diff_time){seconds, seconds, nr_runs};
+        bases[side] = (struct yarn_diff_bases){.nr_runs = nr_runs};
+        for (size_t i = 0; i < YARN_DIFF_SCALE_COUNT; i++)
+            bases[side].sums[i] = bases[side].squares[i] = seconds;
     }
     struct yarn_change change =
-        yarn_change_of(scale, parts, wholes, times, sources[at].nr_runs != 0);
+        yarn_change_of(scale, parts, wholes, bases, sources[at].nr_runs != 0);
     ck_assert_int_eq(change.is_noise, change.low <= 0 && change.high >= 0);
     return change.is_noise;
 }
@@ -125,8 +127,8 @@ static struct yarn_change change_of_counts(uint64_t before, uint64_t nr_before, 
                                     {after, after, (double)after, {0, {0}}}};
     struct yarn_diff_sum wholes[] = {{nr_before, nr_before, (double)nr_before, {0, {0}}},
                                      {nr_after, nr_after, (double)nr_after, {0, {0}}}};
-    struct yarn_diff_time times[2] = {{1, 1, 1}, {1, 1, 1}};
-    return yarn_change_of(YARN_DIFF_SHARES, parts, wholes, times, false);
+    struct yarn_diff_bases bases[2] = {{.nr_runs = 1}, {.nr_runs = 1}};
+    return yarn_change_of(YARN_DIFF_SHARES, parts, wholes, bases, false);
 }
 
 START_TEST(two_of_three_against_none_is_noise)

@@ -21,6 +21,7 @@ TEXT = """\
 cpu-clock
   before  1,000 samples, 1.00 s in 1.00 s of 1 run, 1 process: before.dump
   after   2,000 samples, 2.00 s in 2.00 s of 1 run, 1 process: after.dump
+  total   1.00 s → 2.00 s a run: × 2.000 (1.893 … 2.107)
 2 of 8 functions changed beyond noise.
 Self shares of the samples; ≈ is within noise.
 Intervals of 95 %, by the samples of one run.
@@ -67,10 +68,67 @@ class Diff(unittest.TestCase):
         return {row["function"]: row for row in diff["rows"]}
 
     def test_text(self):
-        self.assertEqual(self.good("before.dump", "after.dump"), TEXT)
+        self.assertEqual(self.good("--normalize=share", "--all", "before.dump", "after.dump"), TEXT)
+        text = self.good("--normalize=share", "before.dump", "after.dump")
+        changed = [line for line in TEXT.replace("; ≈ is within noise", "").splitlines() if "≈" not in line]
+        self.assertEqual([line.split() for line in text.splitlines()],
+                         [line.split() for line in [*changed, "6 functions within noise; --all shows them"]])
+
+    def test_by_run(self):
+        """What all of a run spent doubled, which no share can show."""
+        text = self.good("before.dump", "after.dump")
+        self.assertIn("Self a run.", text)
+        self.assertIn(" 500.0 ms     1.00 s   +500.0 ms  +424.0 ms … +576.0 ms    steady", text)
+        steady = self.rows("before.dump", "after.dump")["steady"]["self"]["per_run"]
+        noise = 1.959964e6 * math.sqrt(501 + 1001)
+        self.assertAlmostEqual(steady["change"], 5e8)
+        self.assertAlmostEqual(steady["high"] - steady["change"], noise, 2)
+        (event,) = json.loads(self.good("--format=json", "before.dump", "after.dump"))["events"]
+        self.assertEqual((event["per_run"]["before"], event["per_run"]["after"]), (1e9, 2e9))
+        self.assertAlmostEqual(event["per_run"]["high"], 1e9 + 1.959964e6 * math.sqrt(1001 + 2001), 2)
+
+    def test_fail_on(self):
+        """Status 3, the last line says which; what is within noise never fails."""
+        pair = ("before.dump", "after.dump")
+        for limit, what in (
+            ("99", "failed: the total of cpu-clock grew by 100.0 %, more than 99 %"),
+            ("99%", "failed: the total of cpu-clock grew by 100.0 %, more than 99 %"),
+            ("99:^s", "failed: slower of cpu-clock grew by 200.0 %, more than 99 %"),
+            ("99%:steady", "failed: steady of cpu-clock grew by 100.0 %, more than 99 %"),
+            ("0:fresh", "passed: no such function grew by more than 0 % beyond noise"),
+            ("100", "passed: no total grew by more than 100 % beyond noise"),
+            ("0:gone", "passed: no such function grew by more than 0 % beyond noise"),
+            ("0:^main$", "passed: no such function grew by more than 0 % beyond noise"),
+        ):
+            with self.subTest(limit=limit):
+                done = self.run_diff(f"--fail-on={limit}", *pair)
+                self.assertEqual(done.stdout.splitlines()[-1], what)
+                self.assertEqual(done.returncode, 3 if what.startswith("failed") else 0)
+                done = self.run_diff(f"--fail-on={limit}", "--format=json", *pair)
+                self.assertIs(json.loads(done.stdout)["fail_on"]["failed"], what.startswith("failed"))
+        done = self.run_diff("--fail-on=50:gone", "after.dump", "before.dump")
+        self.assertEqual(done.stdout.splitlines()[-1], "failed: gone of cpu-clock is new, more than 50 %")
+        done = self.run_diff("--fail-on=99", "--format=csv", *pair)
+        self.assertEqual((done.returncode, done.stderr.split(":")[0]), (3, "failed"))
+        equal = self.run_diff("--fail-on=5", "after.dump", "after.dump")
+        self.assertEqual(equal.returncode, 0)
+        # 1.96 sqrt(2 * 2001) of 2000 samples are 6.2 %.
+        self.assertIn("6.2 % is within it: about 2 runs a side would tell", equal.stdout)
+        for wrong in ("", "x", "-1", "inf", "nan", "5:", "5:(", "5x"):
+            self.assertEqual(self.run_diff(f"--fail-on={wrong}", *pair).returncode, 2, wrong)
+
+    def test_side_is_a_pattern(self):
+        text = self.good("before.d*", "[a]fter.dump")
+        self.assertIn("1 process: before.d*", text)
+        self.assertEqual(self.run_diff("nothing.*", "after.dump").returncode, 1)
+
+    def test_marks_are_asked_for(self):
+        done = self.run_diff("--normalize=mark", "before.dump", "after.dump")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("before.dump: there is no mark in it", done.stderr)
 
     def test_by_time(self):
-        text = self.good("--normalize=time", "--sort=total", "before.dump", "after.dump")
+        text = self.good("--normalize=time", "--sort=total", "--all", "before.dump", "after.dump")
         self.assertIn("Total a second; ≈ is within noise.", text)
         self.assertIn(" 200.0 ms   300.0 ms   +100.0 ms   +63.3 ms … +136.7 ms    slower", text)
         self.assertIn("   1.00 s     1.00 s       +0 ns   -75.9 ms … +75.9 ms  ≈  main", text)
@@ -128,24 +186,25 @@ class Diff(unittest.TestCase):
         self.assertEqual(rows["[nameless]"]["self"]["after"]["samples"], 100)
 
     def test_csv(self):
-        rows = list(csv.DictReader(io.StringIO(self.good("--format=csv", "before.dump", "after.dump"))))
+        words = ("--normalize=share", "before.dump", "after.dump")
+        rows = list(csv.DictReader(io.StringIO(self.good(*words, "--format=csv"))))
         self.assertEqual(rows[1]["function"], "slower")
         self.assertEqual(float(rows[1]["self_percent_change"]), 10)
         self.assertEqual(rows[1]["total_within_noise"], "0")
         self.assertEqual([row["self_within_noise"] for row in rows], ["0"] * 2 + ["1"] * 6)
-        wanted = json.loads(self.good("--format=json", "before.dump", "after.dump"))["rows"]
+        wanted = json.loads(self.good(*words, "--format=json"))["rows"]
         for row, want in zip(rows, wanted, strict=True):
             self.assertEqual(row["module_path"], want["module_path"])
             for part in ("self", "total"):
                 self.assertEqual(int(row[part + "_after"]), want[part]["after"]["weight"])
                 self.assertEqual(int(row[part + "_samples_before"]), want[part]["before"]["samples"])
-                for scale in ("percent", "per_second"):
+                for scale in ("percent", "per_second", "per_run", "per_mark"):
                     for key, value in want[part][scale].items():
                         self.assertAlmostEqual(float(row[f"{part}_{scale}_{key}"]), float(value), 5)
 
     def test_limit_and_filters(self):
         text = self.good("--limit=2", "before.dump", "after.dump")
-        self.assertIn("… and 6 more rows", text)
+        self.assertIn("… and 4 more rows", text)
         self.assertEqual(set(self.rows("--function=^s", "before.dump", "after.dump")), {"steady", "slower"})
         part = json.loads(self.good("--format=json", "--time=..500ms", "before.dump", "after.dump"))
         self.assertAlmostEqual(part["events"][0]["after"]["seconds"], 0.5)
@@ -165,7 +224,7 @@ class Diff(unittest.TestCase):
         )
         low = 100 * (shares[1] - shares[0]) - noise
         self.assertAlmostEqual(kernel["percent"]["low"], low, 5)
-        self.assertIn("75.00 %    50.00 %      -25.00", self.good(*pair))
+        self.assertIn("75.00 %    50.00 %      -25.00", self.good("--normalize=share", *pair))
         self.assertNotIn("[kernel]", self.rows(*pair, "--thread=app"))
 
     def test_time_in_the_kernel_differs_by_run(self):

@@ -135,7 +135,7 @@ class Lies(unittest.TestCase):
         for verb in (["sched", "--couplebreak"], ["report", "--by=f7"], ["script"],
                      ["export", "--to=trace.dat", "-o", "OUT"]):
             with self.subTest(verb=" ".join(verb)):
-                self.assertEqual(self.run_on(self.folder / "sched_fields", *verb)[0], 0)
+                self.assertEqual(self.run_on(self.folder / "sched_fields", *verb)[0], 0, self.reported)
 
     def test_text_that_is_cut_says_so(self):
         status, end = self.run_on(self.folder / "deep_in_many_threads", "script")

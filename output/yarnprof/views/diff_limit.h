@@ -1,0 +1,42 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * `diff --fail-on=PERCENT[%][:REGEX]`: what may not have grown by more than that, beyond noise: the
+ * total of an event, or any function whose name matches. Threads: one.
+ */
+#pragma once
+
+#include <regex.h>
+
+#include "output/analysis/compare/diff.h"
+#include "output/text/json.h"
+
+struct yarn_diff_limit {
+    const char *text; /* as it was asked for, borrowed; NULL: there is no limit */
+    double percent;
+    bool has_function;
+    regex_t function;
+};
+
+/* Who grew the most of those that grew too much; else the total that is known least. */
+struct yarn_diff_verdict {
+    bool is_exceeded;
+    uint32_t event;
+    const struct yarn_diff_row *row; /* NULL: the event's total */
+    double percent;                  /* it grew by so much; infinite where there was none before */
+    double seen_percent;             /* what grew less is within noise */
+    size_t nr_runs;                  /* so many a side would tell the limit; 0: these do */
+};
+
+/* -EINVAL. */
+YARN_MUST_CHECK int yarn_diff_limit_parse(struct yarn_diff_limit *limit, const char *text);
+void yarn_diff_limit_fini(struct yarn_diff_limit *limit);
+
+struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
+                                         const struct yarn_diff_options *options,
+                                         const struct yarn_diff_limit *limit);
+/* One line. */
+void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_diff_limit *limit,
+                             const struct yarn_diff_verdict *verdict, FILE *file);
+void yarn_diff_verdict_put(const struct yarn_diff *diff, const struct yarn_diff_limit *limit,
+                           const struct yarn_diff_verdict *verdict, struct yarn_json *json);
