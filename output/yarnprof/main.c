@@ -12,7 +12,7 @@ static const struct yarn_verb verbs[] = {
     {"list", "events that are to be had here, or what a string becomes", yarn_verb_list},
     {"stat", "count events of a command, and metrics made of them", yarn_verb_stat},
     {"ctl", "start, stop, mark or ask a process that is being recorded", yarn_verb_ctl},
-    {"report", "functions, threads, modules … by their share", yarn_verb_report},
+    {"report", "functions, threads, modules and more by their share", yarn_verb_report},
     {"annotate", "source lines and instructions of a function by their share", yarn_verb_annotate},
     {"sched", "how long threads ran, waited for a core and were blocked", yarn_verb_sched},
     {"script", "every record as text, in the layout of perf script", yarn_verb_script},
@@ -27,14 +27,21 @@ static const struct yarn_verb verbs[] = {
 
 static void print_help(FILE *file)
 {
-    (void)fputs("usage: yarnprof VERB [OPTIONS] [FILE…]\n\nVerbs:\n", file);
+    (void)fputs("usage: yarnprof VERB [OPTIONS] [FILE...]\n\nVerbs:\n", file);
     for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++)
         (void)fprintf(file, "  %-12s%s\n", verbs[i].name, verbs[i].about);
-    (void)fputs("\nyarnprof VERB --help lists the options of a verb. A FILE is a dump or a folder "
-                "of dumps;\nseveral are one profile. Every verb takes --memory=SIZE, the most "
-                "memory for what it "
-                "reads (1G).\n",
+    (void)fputs("\nyarnprof VERB --help lists the options of a verb. A FILE is a dump or a "
+                "folder\nof dumps; several are one profile. Every verb takes --memory=SIZE, the "
+                "most\nmemory for what it reads (1G).\n",
                 file);
+}
+
+/* For the scripts in completion/. */
+static int print_words(void)
+{
+    for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++)
+        (void)printf("%s\t%s\n", verbs[i].name, verbs[i].about);
+    return YARN_STATUS_OK;
 }
 
 static int print_version(void)
@@ -58,6 +65,8 @@ int main(int argc, char **argv)
     }
     if (strcmp(name, "--version") == 0)
         return print_version();
+    if (strcmp(name, "--complete") == 0)
+        return print_words();
     for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++) {
         if (strcmp(verbs[i].name, name) == 0)
             return verbs[i].run(argc - 1, argv + 1);

@@ -14,6 +14,7 @@ SUITE = "bookworm"
 BIN = "/usr/sbin:/usr/bin:/sbin:/bin"
 # What dpkg and ldconfig themselves write.
 STATE = ("/var/lib/dpkg/", "/var/lib/apt/", "/var/cache/", "/var/log/", "/root/", "/proc/", "/dev/", "/sys/")
+COMPLETION = {"_yarnprof", "yarnprof.fish"}
 LIBRARIES = {"libyarn_preload.so", "libyarn.so", "libyarn.so.0", "libyarn.a"}
 
 
@@ -45,7 +46,7 @@ class Installed(harness.Case):
         self.assertEqual(outside, ["/opt"])
         names = {path.name for path in folder.rglob("*")}
         verbs = {path.name for path in (harness.ROOT / "output" / "yarnprof" / "man").iterdir()}
-        self.assertLessEqual(LIBRARIES | verbs | {"yarnprof", "yarn.h", "control.h", "yarn.pc"}, names)
+        self.assertLessEqual(LIBRARIES | verbs | {"yarnprof", "yarn.h", "control.h", "yarn.pc"} | COMPLETION, names)
 
     def test_the_tool_finds_the_library_where_it_was_moved(self):
         folder = self.install("/opt/yarn")
@@ -96,7 +97,8 @@ class Package(harness.Case):
         before = files_below(self.tree)
         self.inside(f"apt-get install -y --no-install-recommends /root/{package.name}")
         added = files_below(self.tree) - before
-        self.assertLessEqual(LIBRARIES | {"yarnprof", "yarn.7", "yarnprof-report.1", "yarn.h"},
+        self.assertIn("/usr/share/bash-completion/completions/yarnprof", added)
+        self.assertLessEqual(LIBRARIES | COMPLETION | {"yarnprof", "yarn.7", "yarnprof-report.1", "yarn.h"},
                              {pathlib.Path(path).name for path in added})
         self.assertEqual(self.inside("yarnprof --version"), must(harness.YARNPROF, "--version"))
         self.check_first_lines()

@@ -6,6 +6,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "output/text/ascii.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/pager.h"
 #include "output/yarnprof/io/status.h"
@@ -81,6 +82,18 @@ static int open_pager(struct yarn_out *out)
     return yarn_pager_open(size.ws_row, &out->pager, &out->file);
 }
 
+static int open_ascii(struct yarn_out *out)
+{
+    if (out->format != YARN_OUT_TEXT || !yarn_ascii_is_wanted())
+        return 0;
+    FILE *file = yarn_ascii_open(out->file);
+    if (!file)
+        return -ENOMEM;
+    out->under = out->file;
+    out->file = file;
+    return 0;
+}
+
 int yarn_out_open(struct yarn_out *out, const char *verb)
 {
     int err = yarn_new_file_open(&out->new_file, out->path, YARN_NEW_FILE_BOUNDED);
@@ -96,6 +109,8 @@ int yarn_out_open(struct yarn_out *out, const char *verb)
     out->columns = out->is_terminal ? columns_of(out->file) : 0;
     err = open_pager(out);
     if (!err)
+        err = open_ascii(out);
+    if (!err)
         return -1;
     yarn_complain(verb, "%s", strerror(-err));
     yarn_new_file_abandon(&out->new_file);
@@ -105,6 +120,11 @@ int yarn_out_open(struct yarn_out *out, const char *verb)
 static int close_all(struct yarn_out *out, bool is_good)
 {
     int err = 0;
+    if (out->under) {
+        (void)fclose(out->file);
+        out->file = out->under;
+        out->under = NULL;
+    }
     if (out->pager)
         err = yarn_pager_close(out->pager, out->file);
     out->pager = NULL;

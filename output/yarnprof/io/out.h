@@ -35,6 +35,7 @@ struct yarn_out {
     int columns; /* of the terminal; 0: no bound */
     bool has_no_pager;
     struct yarn_pager *pager; /* owned; NULL: none */
+    FILE *under;              /* `file` writes to it in ASCII; NULL: as it is */
 };
 
 #define YARN_OUT_ARGUMENTS                                                                         \

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "output/text/ascii.h"
 #include "output/text/legible.h"
 
 void yarn_complain(const char *verb, const char *format, ...)
@@ -14,7 +15,10 @@ void yarn_complain(const char *verb, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(line, sizeof line, format, args);
     va_end(args);
-    (void)fprintf(stderr, "yarnprof%s%s: %s\n", verb ? " " : "", verb ? verb : "",
+    FILE *ascii = yarn_ascii_is_wanted() ? yarn_ascii_open(stderr) : NULL;
+    (void)fprintf(ascii ? ascii : stderr, "yarnprof%s%s: %s\n", verb ? " " : "", verb ? verb : "",
                   yarn_legible(&legible, line));
+    if (ascii)
+        (void)fclose(ascii);
     yarn_legible_fini(&legible);
 }

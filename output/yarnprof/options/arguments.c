@@ -7,13 +7,15 @@
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/out.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/options/help.h"
 
-enum { OPTIONS_MAX = 64, HELP_COLUMN = 30, LONG_BASE = 256, COMMON = 4096 };
+enum { OPTIONS_MAX = 64, LONG_BASE = 256, COMMON = 4096 };
 
 /* Every verb takes these, so that a script need not know which ones have colours. */
 static const struct yarn_argument memory = {
     "memory", 0, "SIZE", "the most memory to take for what is read (1G)", YARN_ARGUMENT_MEMORY};
-static const struct yarn_argument no_colors = {"color", 0, "WHEN", "", YARN_ARGUMENT_COLOR};
+static const struct yarn_argument no_colors = {"color", 0, "WHEN", "auto, always or never",
+                                               YARN_ARGUMENT_COLOR};
 static const struct yarn_argument *const common[] = {&memory, &no_colors};
 
 struct tables {
@@ -70,33 +72,17 @@ static void make_tables(const struct yarn_command *command, struct tables *table
     tables->longs[count] = (struct option){0};
 }
 
-static void print_help_line(const struct yarn_argument *argument)
+/* For the scripts in completion/. */
+static void print_words(const struct yarn_command *command)
 {
-    char left[96];
-    char letter[8] = "    ";
-    if (argument->letter)
-        (void)snprintf(letter, sizeof letter, "-%c%s", argument->letter,
-                       argument->name ? ", " : "");
-    const char *value = argument->value ? argument->value : "";
-    const char *equals = argument->value && argument->value[0] != '[' ? "=" : "";
-    (void)snprintf(left, sizeof left, "  %s%s%s%s%s", letter, argument->name ? "--" : "",
-                   argument->name ? argument->name : "", equals, value);
-    if (strlen(left) < HELP_COLUMN)
-        (void)printf("%-*s %s\n", HELP_COLUMN, left, argument->help);
-    else
-        (void)printf("%s\n%*s %s\n", left, HELP_COLUMN, "", argument->help);
-}
-
-static void print_help(const struct yarn_command *command)
-{
-    (void)printf("usage: yarnprof %s [OPTIONS] %s\n\n%s\n\nOptions:\n", command->verb,
-                 command->operands, command->about);
+    bool has_colors = false;
     for (const struct yarn_argument *argument = command->arguments; !is_end(argument); argument++) {
-        if (is_headline(argument))
-            (void)printf("\n%s\n", argument->help);
-        else
-            print_help_line(argument);
+        has_colors |= argument->id == YARN_ARGUMENT_COLOR;
+        yarn_help_print_words(argument);
     }
+    yarn_help_print_words(&memory);
+    if (!has_colors)
+        yarn_help_print_words(&no_colors);
 }
 
 /* `got` as getopt_long gives it. */
@@ -158,6 +144,10 @@ int yarn_command_parse(const struct yarn_command *command, int argc, char **argv
     struct tables tables;
     bool was_given[OPTIONS_MAX] = {false};
     int got;
+    if (argc == 2 && strcmp(argv[1], "--complete") == 0) {
+        print_words(command);
+        return YARN_STATUS_OK;
+    }
     make_tables(command, &tables);
     opterr = 0;
     optind = 0;
@@ -166,7 +156,7 @@ int yarn_command_parse(const struct yarn_command *command, int argc, char **argv
             return complain(command, got, argv);
         const struct yarn_argument *argument = argument_of(command, got);
         if (argument->id == YARN_ARGUMENT_HELP) {
-            print_help(command);
+            yarn_help_print(command);
             return YARN_STATUS_OK;
         }
         if (got < COMMON && optarg)

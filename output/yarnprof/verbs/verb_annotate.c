@@ -72,7 +72,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "annotate",
-    .operands = "FUNCTION FILE…",
+    .operands = "FUNCTION FILE...",
     .about =
         "Shows which source lines and which instructions of a function the samples fell into.\n"
         "FUNCTION is a name, with or without parameters, or an extended regular expression;\n"

@@ -61,7 +61,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "export",
-    .operands = "FILE…",
+    .operands = "FILE...",
     .about = "Writes dumps in another tool's format.",
     .arguments = arguments,
     .take = take,

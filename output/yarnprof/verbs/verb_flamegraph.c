@@ -15,7 +15,7 @@ static const struct yarn_argument arguments[] = {
     {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours show the change",
      BEFORE},
     {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
-    {"couplebreak", 0, "[STREAM,…]",
+    {"couplebreak", 0, "[=STREAM,...]",
      "open with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Other options:", 0},
@@ -67,7 +67,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "flamegraph",
-    .operands = "FILE… -o PAGE.html",
+    .operands = "FILE... -o PAGE.html",
     .about = "Writes one page that works offline: flame graph, timeline of threads, table of "
              "functions.",
     .arguments = arguments,

@@ -21,7 +21,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "info",
-    .operands = "FILE…",
+    .operands = "FILE...",
     .about = "Shows of each dump what was recorded, with which events, and how far to trust it.",
     .arguments = arguments,
     .take = take,

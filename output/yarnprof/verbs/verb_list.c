@@ -23,7 +23,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "list",
-    .operands = "[STRING…]",
+    .operands = "[STRING...]",
     .about = "Every event that can be named here, whether this user can have it, and if not, why "
              "and what would\nchange it. Of each STRING: what it becomes, without recording.",
     .arguments = arguments,

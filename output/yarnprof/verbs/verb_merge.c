@@ -30,7 +30,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "merge",
-    .operands = "FILE… -o DUMP",
+    .operands = "FILE... -o DUMP",
     .about = "Makes one dump of many: every process with all that was recorded of it.",
     .arguments = arguments,
     .take = take,

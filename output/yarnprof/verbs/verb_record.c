@@ -40,7 +40,7 @@ static const struct yarn_argument arguments[] = {
     {"outside", 0, NULL,
      "record from a process of its own, with nothing in the command: also static programs",
      OUTSIDE},
-    {"pid", 'p', "PID[,PID…]", "record processes that run already", PROCESSES},
+    {"pid", 'p', "PID[,PID...]", "record processes that run already", PROCESSES},
     {"tree", 0, NULL, "with -p: all that descend from them, too", TREE},
     {"inside", 0, NULL, "record by the preload, which is the default", INSIDE},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
@@ -147,7 +147,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "record",
-    .operands = "[--] COMMAND…",
+    .operands = "[--] COMMAND...",
     .about = "Runs the command with the profiler in it and gives the command's own exit status. "
              "Each option\nis a variable of the environment as well: --log-file is YARN_LOG_FILE.",
     .arguments = arguments,

@@ -157,10 +157,10 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "report",
-    .operands = "FILE…",
-    .about =
-        "Shows which functions (modules, threads, …) the samples fell into: in themselves and, "
-        "in total,\nbelow them.",
+    .operands = "FILE...",
+    .about = "Shows which functions (modules, threads and more) the samples fell into: in "
+             "themselves and, "
+             "in total,\nbelow them.",
     .arguments = arguments,
     .take = take,
 };

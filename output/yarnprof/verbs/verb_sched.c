@@ -14,7 +14,7 @@ enum { TIMELINE = YARN_ARGUMENT_OWN, WAKERS, COUPLEBREAK, SAVE, LOAD };
 static const struct yarn_argument arguments[] = {
     {"timeline", 0, NULL, "a line a thread: what it did when", TIMELINE},
     {"wakers", 0, NULL, "who woke whom, and how long that then waited for a core", WAKERS},
-    {"couplebreak", 0, "[STREAM,…]",
+    {"couplebreak", 0, "[=STREAM,...]",
      "events with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
     {"save", 0, "FILE.json", "write down what is looked at", SAVE},
     {"load", 0, "FILE.json", "look at what was written down", LOAD},
@@ -76,7 +76,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "sched",
-    .operands = "FILE…",
+    .operands = "FILE...",
     .about = "Shows of each thread how long it ran, waited for a core and was blocked.",
     .arguments = arguments,
     .take = take,

@@ -12,7 +12,7 @@ static const struct yarn_argument arguments[] = {
     {"fields", 'F', "LIST",
      "comm, pid, tid, cpu, time, period, event, ip, sym, symoff, dso; +NAME, -NAME", FIELDS},
     {"samples", 0, NULL, "samples only: no other records", SAMPLES_ONLY},
-    {"couplebreak", 0, "[STREAM,…]",
+    {"couplebreak", 0, "[=STREAM,...]",
      "behind switches and wakings their targets, of these pids or files", COUPLEBREAK},
     {"no-header", 0, NULL, "without the lines that begin with #", NO_HEADER},
     YARN_SELECT_ARGUMENTS,
@@ -54,7 +54,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "script",
-    .operands = "FILE…",
+    .operands = "FILE...",
     .about = "Prints every record as text in time order, in the layout of perf script.",
     .arguments = arguments,
     .take = take,

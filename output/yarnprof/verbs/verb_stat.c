@@ -96,7 +96,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "stat",
-    .operands = "[--] COMMAND…\n       yarnprof stat [--by=thread] FILE…",
+    .operands = "[--] COMMAND...\n       yarnprof stat [--by=thread] FILE...",
     .about = "Runs the command, counts its events from outside, with all its threads and children, "
              "and gives\nthe command's own exit status. The table goes to standard error, json and "
              "csv to standard\noutput. What cannot be counted says why. Of a FILE, a dump: what "

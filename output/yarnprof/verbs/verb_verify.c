@@ -41,7 +41,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 
 static const struct yarn_command command = {
     .verb = "verify",
-    .operands = "FILE…",
+    .operands = "FILE...",
     .about = "Checks structure and checksums of dumps. 0: whole, or ending early (which is said);\n"
              "1: damaged, or no dump.",
     .arguments = arguments,
