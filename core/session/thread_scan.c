@@ -3,14 +3,17 @@
 
 #include "core/session/probe.h"
 #include "core/sys/clock.h"
+#include "core/sys/file.h"
 #include "core/sys/process.h"
 
-enum { THREADS_AT_ONCE = 1024, SCANS_MAX = 32 };
+enum { LISTED_MAX = 32768, SCANS_MAX = 32 };
 
 struct scan {
     yarn_thread_attach_fn attach;
-    pid_t known[THREADS_AT_ONCE];
+    pid_t *tids;  /* LISTED_MAX, as all are listed at once */
+    pid_t *known; /* LISTED_MAX, sorted */
     size_t nr_known;
+    int spare_fd; /* owned; negative: none */
 };
 
 void yarn_thread_report_name(pid_t pid, pid_t tid, const char *name,
@@ -29,27 +32,39 @@ void yarn_thread_report_name(pid_t pid, pid_t tid, const char *name,
         listener->record(listener->self, &record);
 }
 
-static bool is_known(const struct scan *scan, pid_t tid)
+/* False: it is there already. Why it is fast: the kernel lists threads by their numbers. */
+static bool add_known(struct scan *scan, pid_t tid)
 {
-    for (size_t i = 0; i < scan->nr_known; i++)
-        if (scan->known[i] == tid)
-            return true;
-    return false;
+    size_t low = 0, high = scan->nr_known;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (scan->known[middle] < tid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    if (low < scan->nr_known && scan->known[low] == tid)
+        return false;
+    memmove(&scan->known[low + 1], &scan->known[low], (scan->nr_known - low) * sizeof tid);
+    scan->known[low] = tid;
+    scan->nr_known++;
+    return true;
 }
 
 /* Attaches the threads of the list that are not known yet; their number, or a negative errno. */
-static int attach_new(struct yarn_session *session, struct scan *scan, const pid_t *tids,
-                      size_t count)
+static int attach_new(struct yarn_session *session, struct scan *scan, size_t count)
 {
     struct yarn_session_report *report = &session->report;
     int found = 0;
     for (size_t i = 0; i < count; i++) {
-        if (tids[i] == session->own_tid || is_known(scan, tids[i]))
+        const pid_t tid = scan->tids[i];
+        if (tid == session->own_tid)
             continue;
-        if (scan->nr_known == THREADS_AT_ONCE)
+        if (scan->nr_known == LISTED_MAX)
             return -ENOSPC;
-        scan->known[scan->nr_known++] = tids[i];
-        int err = scan->attach(session, tids[i]);
+        if (!add_known(scan, tid))
+            continue;
+        int err = scan->attach(session, tid);
         if (!err) {
             found++;
             report->nr_threads++;
@@ -73,27 +88,47 @@ static const char *reason_of(int err)
     return "an event could not be opened on every thread";
 }
 
-int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
+/* With a descriptor that was kept back: what is attached may take up all others. */
+static int list(const struct yarn_session *session, struct scan *scan)
 {
-    pid_t tids[THREADS_AT_ONCE];
-    struct scan scan;
-    scan.attach = attach;
-    scan.nr_known = 0;
     const struct yarn_session_request *request = session->request;
     const struct yarn_target *target = request->follows_tree ? request->target : &yarn_target_self;
+    yarn_file_close(scan->spare_fd);
+    int count = yarn_target_threads(target, request->pid, scan->tids, LISTED_MAX);
+    scan->spare_fd = request->may_refuse_threads ? yarn_file_open_folder(YARN_FILE_CWD, "/") : -1;
+    return count;
+}
+
+/* All that are listed, again and again until none of them is new. */
+static int scan_all(struct yarn_session *session, struct scan *scan)
+{
     const unsigned max = session->request->max_scans ? session->request->max_scans : SCANS_MAX;
-    session->report.nr_threads = session->report.nr_late_threads = session->report.nr_scans = 0;
-    session->report.is_stable = false;
     for (unsigned i = 0; i < max && !session->report.is_stable; i++) {
-        int count = yarn_target_threads(target, request->pid, tids, YARN_COUNT_OF(tids));
+        int count = list(session, scan);
         if (count < 0)
             return yarn_probe_fail(session, "the list of threads could not be read", count);
-        size_t listed = yarn_size_min((size_t)count, YARN_COUNT_OF(tids));
-        int found = attach_new(session, &scan, tids, listed);
+        size_t listed = yarn_size_min((size_t)count, LISTED_MAX);
+        int found = attach_new(session, scan, listed);
+        if (found >= 0 && listed < (size_t)count)
+            found = -ENOSPC;
         if (found < 0)
             return yarn_probe_fail(session, reason_of(found), found);
         session->report.nr_scans = i + 1;
         session->report.is_stable = found == 0;
     }
     return 0;
+}
+
+int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
+{
+    struct scan scan = {.attach = attach, .spare_fd = -1};
+    session->report.nr_threads = session->report.nr_late_threads = session->report.nr_scans = 0;
+    session->report.is_stable = false;
+    scan.tids = YARN_ARENA_NEW(&session->arena, pid_t, LISTED_MAX);
+    scan.known = YARN_ARENA_NEW(&session->arena, pid_t, LISTED_MAX);
+    if (!scan.tids || !scan.known)
+        return yarn_probe_fail(session, "no memory for the list of threads", -ENOMEM);
+    int err = scan_all(session, &scan);
+    yarn_file_close(scan.spare_fd);
+    return err;
 }
