@@ -42,7 +42,7 @@ struct yarn_options {
 
 /* The room that the texts of any environment can need at most is this, with long ones refused. */
 #define YARN_OPTIONS_ARENA_BYTES YARN_KIB(128)
-#define YARN_OPTION_TEXT_MAX 4095
+#define YARN_OPTION_TEXT_MAX 8191
 
 /* A value that cannot be used. The word lies in the environment, not in a copy. */
 struct yarn_option_fault {

@@ -54,6 +54,11 @@ const char *yarn_events_name(const struct yarn_events *events, size_t index)
     return index < yarn_events_count(events) ? events->list.specs[index].name : NULL;
 }
 
+const char *yarn_events_asked(const struct yarn_events *events, size_t index)
+{
+    return index < yarn_events_count(events) ? events->list.specs[index].asked : NULL;
+}
+
 const char *yarn_events_unit(const struct yarn_events *events, size_t index)
 {
     return index < yarn_events_count(events) ? events->list.specs[index].unit : NULL;

@@ -4,6 +4,7 @@
 #include <linux/perf_event.h>
 
 #include "core/event/parse_form.h"
+#include "core/event/told_apart.h"
 
 int yarn_event_reader_fail(struct yarn_event_reader *reader, size_t at, size_t size,
                            const char *why)
@@ -180,6 +181,7 @@ static int parse_tails(struct yarn_event_reader *reader, size_t first)
 static int parse_item(struct yarn_event_reader *reader)
 {
     size_t start = reader->at, first = reader->list->count;
+    reader->asked = NULL;
     char next = yarn_event_reader_peek(reader, 0);
     if (next == ',' || next == '}' || start == reader->text.size)
         return yarn_event_reader_fail(reader, start, next != 0, "an event is missing");
@@ -189,12 +191,15 @@ static int parse_item(struct yarn_event_reader *reader)
     if (err)
         return err;
     struct yarn_span words = yarn_span_sub(reader->text, start, reader->at - start);
-    const char *asked = yarn_arena_text(reader->arena, (const char *)words.data, words.size);
+    const char *asked = reader->asked;
+    if (!asked)
+        asked = yarn_arena_text(reader->arena, (const char *)words.data, words.size);
     if (!asked)
         return -ENOMEM;
     for (size_t i = first; i < reader->list->count; i++) {
         reader->list->specs[i].asked = asked;
         reader->list->specs[i].asked_at = start;
+        reader->list->specs[i].asked_end = reader->at;
     }
     reader->nr_items++;
     return 0;
@@ -336,6 +341,7 @@ int yarn_event_list_parse_on(const struct yarn_event_machine *machine, const cha
         ret_list->count = 0;
         yarn_arena_rewind(arena, mark);
     }
+    yarn_event_specs_tell_apart(ret_list->specs, ret_list->count);
     if (err == -EINVAL)
         *ret_error = error;
     return err;

@@ -27,6 +27,7 @@ struct yarn_event_reader {
     struct yarn_arena *arena;                 /* borrowed */
     struct yarn_parse_error *error;           /* borrowed; filled on -EINVAL */
     struct yarn_event_list *list;             /* borrowed */
+    const char *asked;                        /* by asked=, of the item; NULL */
     uint8_t nr_groups, nr_items;
     bool is_in_group;
     bool has_cores; /* they have been looked for */

@@ -173,6 +173,34 @@ static int take_filter(struct yarn_event_reader *reader, struct yarn_event_spec 
     return spec->filter ? 0 : -ENOMEM;
 }
 
+/* asked='WORDS', each quote in them twice: of who wrote the list anew (yarn_event_spec_encode). */
+static int take_asked(struct yarn_event_reader *reader)
+{
+    if (yarn_event_reader_peek(reader, 0) != '\'')
+        return yarn_event_reader_fail(reader, reader->at, 0, "the words stand in quotes");
+    size_t size = 0, end = 1;
+    for (char c; (c = yarn_event_reader_peek(reader, end)) != 0; end++) {
+        bool is_end = c == '\'' && yarn_event_reader_peek(reader, end + 1) != c;
+        if (is_end)
+            break;
+        end += c == '\'';
+    }
+    if (!yarn_event_reader_peek(reader, end))
+        return yarn_event_reader_fail(reader, reader->at, 1, "the closing quote is missing");
+    struct yarn_span text = yarn_span_sub(reader->text, reader->at + 1, end - 1);
+    char *words = yarn_arena_text(reader->arena, (const char *)text.data, text.size);
+    if (!words)
+        return -ENOMEM;
+    for (size_t at = 0; at < text.size; at++) {
+        words[size++] = words[at];
+        at += words[at] == '\'';
+    }
+    words[size] = 0;
+    reader->asked = words;
+    reader->at += end + 1;
+    return 0;
+}
+
 /* KEY=VALUE of any event, up to the comma or the slash behind it; a name may stand in quotes. */
 static int take_term(struct yarn_event_reader *reader, struct yarn_event_spec *spec,
                      struct yarn_span key, term_fn *take)
@@ -181,7 +209,7 @@ static int take_term(struct yarn_event_reader *reader, struct yarn_event_spec *s
         return yarn_event_reader_fail(reader, reader->at, key.size, "has no =VALUE");
     reader->at += key.size + 1;
     if (!take)
-        return take_filter(reader, spec);
+        return yarn_event_word_is(key, "asked") ? take_asked(reader) : take_filter(reader, spec);
     bool is_quoted = take == take_name && is_quote(yarn_event_reader_peek(reader, 0));
     struct yarn_span value = yarn_event_reader_until(reader, ",/");
     int err = is_quoted ? find_quoted(reader, &value) : 0;
@@ -214,7 +242,7 @@ static int parse_term(struct yarn_event_reader *reader, struct yarn_event_spec *
 {
     struct yarn_span key = yarn_event_reader_until(reader, "=,/");
     term_fn *take = find_term(key);
-    if (take || yarn_event_word_is(key, "filter"))
+    if (take || yarn_event_word_is(key, "filter") || yarn_event_word_is(key, "asked"))
         return take_term(reader, spec, key, take);
     return bits ? yarn_event_take_bits(reader, spec, bits) : fail_term(reader, key);
 }

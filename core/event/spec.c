@@ -6,13 +6,13 @@
 #include "core/event/branch.h"
 #include "core/event/cpu_list.h"
 
-/* What the event counts, and (`is_whole`) how it is opened beside others. */
 /* Behind the slash of terms no colon is needed. */
 static bool ends_in_slash(const struct yarn_text *text)
 {
     return text->size && text->data[text->size - 1] == '/';
 }
 
+/* What the event counts, and (`is_whole`) how it is opened beside others. */
 static void add_modifiers(const struct yarn_event_spec *spec, bool has_modes, bool is_whole,
                           struct yarn_text *text)
 {
@@ -64,6 +64,12 @@ static void add_event(const char *event, struct yarn_text *text)
             event++; /* within a letter */
     }
     yarn_text_add(text, event);
+}
+
+void yarn_event_spec_call(struct yarn_event_spec *spec, const char *words)
+{
+    struct yarn_text text = yarn_text_of(spec->name, sizeof spec->name);
+    add_event(words, &text);
 }
 
 void yarn_event_spec_name(struct yarn_event_spec *spec)
@@ -137,7 +143,7 @@ void yarn_event_spec_fall_back(struct yarn_event_spec *spec)
         spec->period = spec->frequency = 0;
     if (spec->period)
         spec->period = yarn_u64_max(spec->period, YARN_CLOCK_PERIOD_MIN_NS);
-    if (!spec->has_own_name)
+    if (!spec->has_own_name && !spec->is_told_apart)
         yarn_event_spec_name(spec);
 }
 
@@ -221,7 +227,16 @@ static void add_name(const struct yarn_event_spec *spec, struct terms *terms)
     yarn_text_add(terms->text, quote);
 }
 
-void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text)
+/* In quotes, each quote in it twice. */
+static void add_asked(const struct yarn_event_spec *spec, struct terms *terms)
+{
+    begin_term(terms, "asked='");
+    for (const char *at = spec->asked; *at; at++)
+        yarn_text_add_sized(terms->text, *at == '\'' ? "''" : at, *at == '\'' ? 2 : 1);
+    yarn_text_add(terms->text, "'");
+}
+
+static void describe(const struct yarn_event_spec *spec, bool says_asked, struct yarn_text *text)
 {
     struct terms terms = begin(spec, text);
     if (spec->has_own_rate && spec->period) {
@@ -239,6 +254,8 @@ void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_te
     if (spec->has_own_name)
         add_name(spec, &terms);
     add_branches(spec, &terms);
+    if (says_asked)
+        add_asked(spec, &terms);
     if (spec->filter) {
         bool has_quote = strchr(spec->filter, '\'');
         begin_term(&terms, has_quote ? "filter=\"" : "filter='");
@@ -248,6 +265,16 @@ void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_te
     if (terms.has_slash)
         yarn_text_add(text, "/");
     add_modifiers(spec, spec->has_modifiers || spec->has_left_kernel, true, text);
+}
+
+void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text)
+{
+    describe(spec, false, text);
+}
+
+void yarn_event_spec_encode(const struct yarn_event_spec *spec, struct yarn_text *text)
+{
+    describe(spec, true, text);
 }
 
 bool yarn_event_spec_has_sample_filter(const struct yarn_event_spec *spec)

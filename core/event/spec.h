@@ -50,33 +50,31 @@ struct yarn_event_site {
 struct yarn_event_spec {
     char name[YARN_EVENT_NAME_MAX]; /* for views: name=, or event and modifiers, "cpu-clock:u"; no
                                        S, D, e, W */
-    const char *asked;              /* the words of the list */
-    size_t asked_at;                /* where they stand in it */
+    const char *asked;              /* the words of the list, or of who asked (asked=) */
+    size_t asked_at, asked_end;     /* where the words stand in it */
     const char *refusal;            /* why this machine has no number for it, or NULL: see below */
     int refusal_error;              /* errno of that; 0: by the kind */
     const char *event;              /* canonical: "page-faults" for faults, "r1c2" */
     const char *unit;               /* static: "ns", "cycles", "events" */
     enum yarn_event_kind kind;
-    uint32_t type;   /* perf_event_attr.type */
-    uint64_t config; /* perf_event_attr.config */
-    uint64_t config1, config2;
-    uint32_t breakpoint;         /* HW_BREAKPOINT_R, W, X: perf_event_attr.bp_type */
-    enum yarn_event_probe probe; /* where kind says so */
-    struct yarn_event_site site; /* of probes, and of breakpoints until config1 is known */
-    const char *filter;          /* filter='…' as written, without the quotes; NULL: none */
-    uint64_t branches;           /* perf_event_attr.branch_sample_type; 0: none */
+    uint32_t type;                     /* perf_event_attr.type */
+    uint64_t config, config1, config2; /* perf_event_attr.config, … */
+    uint32_t breakpoint;               /* HW_BREAKPOINT_R, W, X: perf_event_attr.bp_type */
+    enum yarn_event_probe probe;       /* where kind says so */
+    struct yarn_event_site site;       /* of probes, and of breakpoints until config1 is known */
+    const char *filter;                /* filter='…' as written, without the quotes; NULL: none */
+    uint64_t branches;                 /* perf_event_attr.branch_sample_type; 0: none */
     /* The rate: at most one is not 0; both are 0 until asked for or yarn_event_spec_apply_rate. */
     uint64_t period;                   /* count from one sample to the next; ns for clocks */
     uint64_t frequency;                /* samples a second */
-    bool has_own_name;                 /* by name= */
+    bool has_own_name, is_told_apart;  /* by name=; from one called alike: the name stays */
     bool is_encoded;                   /* from a name that only the tool knows */
     bool has_own_rate, has_own_period; /* by period= or freq=; by period= */
     bool has_default_period_1;         /* each occurrence is a sample where no rate is asked for */
     bool is_clock;
     bool is_auto;       /* written as `auto`: cycles, and cpu-clock where no PMU has cycles */
     bool has_modifiers; /* u, k or h was asked for: exclusion is not the default's */
-    bool exclude_user, exclude_kernel, exclude_hv;
-    bool exclude_idle, exclude_host, exclude_guest;
+    bool exclude_user, exclude_kernel, exclude_hv, exclude_idle, exclude_host, exclude_guest;
     bool is_in_kernel;    /* what it counts happens there: without the kernel nothing is left */
     bool has_left_kernel; /* see yarn_event_spec_leave_kernel */
     uint8_t precise;      /* how many p */
@@ -104,7 +102,7 @@ struct yarn_event_spec {
     struct yarn_callgraph callgraph;
 };
 
-/* Whether its PMU counts on that cpu. */
+/* Its PMU counts on that cpu. */
 YARN_MUST_CHECK bool yarn_event_spec_is_on(const struct yarn_event_spec *spec, int cpu);
 
 /* Whether the spec leads a group; false for a member and for an event alone. */
@@ -142,9 +140,11 @@ YARN_MUST_CHECK bool yarn_event_spec_has_sample_filter(const struct yarn_event_s
 /* What stands for perf_event_attr.precise_ip: P begins with the most. */
 YARN_MUST_CHECK unsigned yarn_event_spec_precise(const struct yarn_event_spec *spec);
 
-/* Makes the name out of event and modifiers, as it is without name=. */
+/* Makes the name out of event and modifiers, as it is without name=; or out of any words. */
 void yarn_event_spec_name(struct yarn_event_spec *spec);
+void yarn_event_spec_call(struct yarn_event_spec *spec, const char *words);
 
 /* The spec in the syntax of YARN_EVENTS, with everything that was asked for. `auto` is written as
- * what stands for it. */
+ * what stands for it. To encode says for a later reader, too, in which words it was asked for. */
 void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text);
+void yarn_event_spec_encode(const struct yarn_event_spec *spec, struct yarn_text *text);

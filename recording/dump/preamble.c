@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/dump/preamble.h"
 
+#include <linux/hw_breakpoint.h>
+
 #include "core/sys/kernel_names.h"
 
 enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
@@ -167,6 +169,11 @@ static void write_sched(struct yarn_dump_writer *writer, const struct yarn_job *
     yarn_dump_write_sched(writer, &sched);
 }
 
+static bool is_call(const struct yarn_event_spec *spec)
+{
+    return spec->kind == YARN_EVENT_BREAKPOINT && spec->breakpoint == HW_BREAKPOINT_X;
+}
+
 /* `request`: whose event it is; NULL: not the session's, but one that has stacks by itself. */
 static void write_event(struct yarn_dump_writer *writer, uint32_t number,
                         const struct yarn_session_request *request, const struct yarn_plan *plan,
@@ -197,6 +204,7 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
                  (spec->is_scheduling ? YARN_DUMP_EVENT_IS_SCHEDULING : 0u) |
                  (spec->is_of_machine ? YARN_DUMP_EVENT_IS_OF_MACHINE : 0u) |
                  (has_stacks ? 0u : YARN_DUMP_EVENT_WITHOUT_STACKS) |
+                 (is_call(spec) ? YARN_DUMP_EVENT_IS_CALL : 0u) |
                  (got->is_kernel_refused ? YARN_DUMP_EVENT_KERNEL_REFUSED : 0u),
         .type = spec->type,
         .config = spec->config,
@@ -205,6 +213,7 @@ static void write_event(struct yarn_dump_writer *writer, uint32_t number,
         .format = got->format,
         .group = spec->group,
         .alternate_of = got->alternate_of,
+        .filter = spec->filter ? yarn_span_of_text(spec->filter) : YARN_SPAN_EMPTY,
     };
     yarn_dump_write_event(writer, &event);
 }

@@ -6,6 +6,7 @@
 #include "core/base/glob.h"
 #include "core/config/pattern.h"
 #include "core/event/counted.h"
+#include "core/event/encoded.h"
 #include "core/event/scheduling.h"
 
 enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
@@ -100,9 +101,25 @@ static int add_scheduling(struct yarn_job *job)
                                           kind == YARN_SCHED_AUTO);
 }
 
+/* What the dump says was asked for. */
+static int decode_events(struct yarn_job *job)
+{
+    const char *events = job->options.events;
+    size_t room = strlen(events) + 1;
+    char *asked = YARN_ARENA_NEW(&job->arena, char, room);
+    if (!asked)
+        return -ENOMEM;
+    struct yarn_text text = yarn_text_of(asked, room);
+    yarn_event_list_decode(&job->events, events, &text);
+    job->options.texts[YARN_OPTION_EVENTS] = asked;
+    return 0;
+}
+
 static int parse_events(struct yarn_job *job, struct yarn_text *fault)
 {
     int err = parse_list(job, YARN_OPTION_EVENTS, job->options.events, &job->events, fault);
+    if (!err)
+        err = decode_events(job);
     if (!err)
         err = parse_counters(job, fault);
     if (!err)

@@ -114,6 +114,26 @@ class Kinds(harness.Case):
                          {("all", "0"): THREADS * HITS // 2, ("all", "1"): THREADS * HITS // 2,
                           ("some", "1"): THREADS * HITS // 2})
 
+    def test_two_events_of_one_name_are_two_in_every_view(self):
+        clocks = ["cpu-clock/freq=1000/", "cpu-clock/freq=4000/"]
+        run, dump = self.recorded(",".join(clocks), "hits", THREADS, HITS)
+        self.assertEqual([event["name"] for event in dump["events"]], clocks)
+        self.assertEqual([event["asked"] for event in dump["events"]], clocks)
+        report = harness.report(run.dumps)
+        totals = {event["name"]: event["total"] for event in report["events"]}
+        for event in dump["events"]:
+            self.assertLessEqual(totals[event["name"]], 1.02 * event["count"])
+        self.assertEqual({row["event"] for row in report["rows"]}, set(totals))
+        lines = harness.yarnprof("script", "--samples", "--no-header", "-F", "event", run.dumps)
+        self.assertEqual({line.strip(" :") for line in lines.stdout.decode().split("\n") if line},
+                         set(totals))
+
+    @harness.needs_breakpoints
+    def test_a_breakpoint_with_a_period_is_a_call(self):
+        run, _ = self.recorded("cpu-clock,mem:hit:x,mem:hit:x/period=1/u", "hits", THREADS, 1)
+        calls = harness.yarnprof("report", "--calls", "--format=json", run.dumps).stdout
+        self.assertEqual([row["calls"] for row in json.loads(calls)["calls"]], [THREADS] * 2)
+
     def test_period_of_faults(self):
         """An own count a thread and core, of which up to a period is left at the end."""
         _, dump = self.recorded("page-faults/period=100/", "hits", THREADS, HITS,

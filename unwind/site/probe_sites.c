@@ -2,6 +2,7 @@
 #include "unwind/site/probe_sites.h"
 
 #include "core/base/text.h"
+#include "core/event/told_apart.h"
 #include "unwind/site/site_work.h"
 
 enum { SENTENCE_BYTES = 1024 };
@@ -41,6 +42,7 @@ void yarn_probe_sites_open(struct yarn_probe_sites *sites, struct yarn_event_lis
             nr_here = yarn_site_put_probe(&work, i);
         i += nr_here;
     }
+    yarn_event_specs_tell_apart(list->specs, list->count);
 }
 
 void yarn_probe_sites_close(struct yarn_probe_sites *sites)

@@ -28,8 +28,10 @@ struct yarn_fault {
 int yarn_events_parse(const char *text, struct yarn_events **ret_events,
                       struct yarn_fault *ret_fault);
 size_t yarn_events_count(const struct yarn_events *events);
-const char *yarn_events_name(const struct yarn_events *events, size_t index); /* as views show it */
-const char *yarn_events_unit(const struct yarn_events *events, size_t index); /* "ns", "events" */
+/* As views show it: no two events that were asked for as two have one name. */
+const char *yarn_events_name(const struct yarn_events *events, size_t index);
+const char *yarn_events_asked(const struct yarn_events *events, size_t index); /* its words */
+const char *yarn_events_unit(const struct yarn_events *events, size_t index);  /* "ns", "events" */
 void yarn_events_free(struct yarn_events *events);
 
 #ifdef __cplusplus

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "output/analysis/load/load_events.h"
 #include "output/analysis/load/load_sched.h"
-#include "output/analysis/load/loader.h"
 #include "output/analysis/value/array.h"
 #include "output/analysis/value/clock.h"
 #include "output/text/legible.h"
@@ -226,5 +226,6 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
     yarn_stack_index_fini(&profile->stack_index);
     yarn_loader_rank_phases(profile);
     apply_comms(profile, options->timeline);
-    return yarn_loader_link_images(profile);
+    err = yarn_loader_tell_events_apart(profile);
+    return err ? err : yarn_loader_link_images(profile);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "output/analysis/load/load_events.h"
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/value/array.h"
@@ -226,8 +227,6 @@ static int on_switches(void *self, const struct yarn_dump_switches *record)
     return err;
 }
 
-enum { NAME_MAX_COUNTED = 256 };
-
 /* An event that is defined again is the same one, defined anew. */
 static int room_for_event(struct yarn_profile_dump *dump, uint32_t number)
 {
@@ -240,25 +239,11 @@ static int room_for_event(struct yarn_profile_dump *dump, uint32_t number)
     return 0;
 }
 
-/* What is counted beside the samples is no event of the profile, though it may have its name. */
-static int intern_name(struct yarn_profile *profile, const struct yarn_dump_event *record,
-                       uint32_t *ret_name)
-{
-    char name[NAME_MAX_COUNTED];
-    if (!(record->flags & YARN_DUMP_EVENT_IS_COUNTED))
-        return yarn_strings_intern(&profile->strings, record->name, ret_name);
-    (void)snprintf(name, sizeof name, "%.*s (counted)",
-                   (int)yarn_size_min(record->name.size, NAME_MAX_COUNTED / 2),
-                   (const char *)record->name.data);
-    return yarn_strings_intern(&profile->strings, yarn_span_of_text(name), ret_name);
-}
-
 static int on_event(void *self, const struct yarn_dump_event *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile *profile = loader->profile;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    uint32_t name, unit;
     int err = room_for_event(dump, record->number);
     if (err)
         return err;
@@ -266,19 +251,15 @@ static int on_event(void *self, const struct yarn_dump_event *record)
     event->record = *record;
     free(event->fields);
     event->fields = NULL;
-    struct yarn_span *spans[] = {&event->record.name, &event->record.asked, &event->record.got,
-                                 &event->record.unit, &event->record.reason};
+    struct yarn_span *spans[] = {&event->record.name, &event->record.asked,  &event->record.got,
+                                 &event->record.unit, &event->record.reason, &event->record.filter};
     err = keep_all(loader, spans, YARN_COUNT_OF(spans));
     event->record.format.data =
         (const uint8_t *)yarn_strings_keep(&profile->strings, record->format);
     if (!err && !event->record.format.data)
         err = -ENOMEM;
     if (!err)
-        err = intern_name(profile, record, &name);
-    if (!err)
-        err = yarn_strings_intern(&profile->strings, record->unit, &unit);
-    if (!err)
-        err = yarn_profile_event(profile, name, unit, &event->event);
+        err = yarn_loader_find_event(loader, &event->record, &event->event);
     if (err)
         return err;
     struct yarn_profile_event *shared = &profile->events[event->event];

@@ -120,10 +120,10 @@ void yarn_profile_fini(struct yarn_profile *profile)
     *profile = (struct yarn_profile){.kernel_names = YARN_KERNEL_NAMES_CLOSED};
 }
 
-int yarn_profile_event(struct yarn_profile *profile, uint32_t name, uint32_t unit,
+int yarn_profile_event(struct yarn_profile *profile, const struct yarn_profile_event *event,
                        uint32_t *ret_event)
 {
-    uint64_t key = (uint64_t)name << 32 | unit;
+    uint64_t key = (uint64_t)event->words << 32 | event->unit;
     uint32_t found = yarn_table_find(&profile->event_index, key);
     if (found != YARN_TABLE_NONE) {
         *ret_event = found;
@@ -136,7 +136,7 @@ int yarn_profile_event(struct yarn_profile *profile, uint32_t name, uint32_t uni
     int err = yarn_table_put(&profile->event_index, key, (uint32_t)profile->nr_events);
     if (err)
         return err;
-    profile->events[profile->nr_events] = (struct yarn_profile_event){.name = name, .unit = unit};
+    profile->events[profile->nr_events] = *event;
     *ret_event = (uint32_t)profile->nr_events++;
     return 0;
 }

@@ -3,8 +3,8 @@
  *
  * One profile in memory, made of one dump or many: what was recorded, by whom, and the samples,
  * added up by event, thread, stack and how the stack ended. Numbers (of events, modules, functions,
- * frames, stacks, threads) hold over all dumps: equal names are one event, equal paths one module,
- * equal names in one module one function.
+ * frames, stacks, threads) hold over all dumps: events of one name, unit and filter are one, equal
+ * paths one module, equal names in one module one function.
  * Knows what a dump says; does not know what a view shows of it (rows, tree, callers, timeline).
  * Texts are numbers in `strings`. Times are CLOCK_MONOTONIC in ns; of several machines that of the
  * one that was booted first (`machines`).
@@ -26,10 +26,11 @@
 #include "output/analysis/value/strings.h"
 
 struct yarn_profile_event {
-    uint32_t name, unit;
-    uint32_t flags;  /* enum yarn_dump_event_flag */
-    bool was_opened; /* by one dump at least */
-    uint64_t total;  /* weights of all samples in the time that is looked at */
+    uint32_t name, unit; /* no two events have one name */
+    uint32_t words;      /* the name with its filter, beside one of that name */
+    uint32_t flags;      /* enum yarn_dump_event_flag */
+    bool was_opened;     /* by one dump at least */
+    uint64_t total;      /* weights of all samples in the time that is looked at */
     uint64_t samples;
     uint64_t period, frequency; /* as the first dump that opened it had them */
 };
@@ -138,8 +139,8 @@ YARN_MUST_CHECK int yarn_profile_init(struct yarn_profile *profile);
 void yarn_profile_fini(struct yarn_profile *profile);
 
 /* Each finds or adds. */
-YARN_MUST_CHECK int yarn_profile_event(struct yarn_profile *profile, uint32_t name, uint32_t unit,
-                                       uint32_t *ret_event);
+YARN_MUST_CHECK int yarn_profile_event(struct yarn_profile *profile,
+                                       const struct yarn_profile_event *event, uint32_t *ret_event);
 YARN_MUST_CHECK int yarn_profile_module(struct yarn_profile *profile, struct yarn_span path,
                                         uint32_t *ret_module);
 YARN_MUST_CHECK int yarn_profile_function(struct yarn_profile *profile, uint32_t module,

@@ -62,15 +62,9 @@ static uint32_t probed_in(const struct builder *builder, uint32_t stack)
  * function's return have another name. */
 static bool counts_calls(const struct yarn_dump_event *event)
 {
-    static const char front[] = "mem:", end[] = ":x";
     struct yarn_trace_field field;
-    if (yarn_trace_format_find(event->format, yarn_span_of_text("__probe_ip"), &field))
-        return true;
-    return yarn_span_equal(yarn_span_sub(event->got, 0, sizeof front - 1),
-                           yarn_span_of_text(front)) &&
-           event->got.size > sizeof end &&
-           yarn_span_equal(yarn_span_from(event->got, event->got.size - (sizeof end - 1)),
-                           yarn_span_of_text(end));
+    return event->flags & YARN_DUMP_EVENT_IS_CALL ||
+           yarn_trace_format_find(event->format, yarn_span_of_text("__probe_ip"), &field);
 }
 
 static uint32_t find_clock(const struct yarn_profile *profile)

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/text.h"
+#include "core/event/encoded.h"
 
 #ifdef YARN_HAVE_PFM
 #include <linux/perf_event.h>
@@ -114,23 +114,13 @@ const struct yarn_event_machine *yarn_encode_machine(void)
 
 char *yarn_encode_text(const char *text, const struct yarn_event_list *list)
 {
-    size_t room = strlen(text) + 512 * list->count + 1, copied = 0;
+    size_t room = strlen(text) + 1;
+    for (size_t i = 0; i < list->count; i++)
+        room += 512 + 2 * strlen(list->specs[i].asked);
     char *buffer = malloc(room);
     if (!buffer)
         return NULL;
     struct yarn_text out = yarn_text_of(buffer, room);
-    for (size_t i = 0; i < list->count; i++) {
-        const struct yarn_event_spec *spec = &list->specs[i];
-        if (!spec->is_encoded)
-            continue;
-        /* A pattern's events share their words. */
-        if (spec->asked_at < copied)
-            yarn_text_add(&out, ",");
-        else
-            yarn_text_add_sized(&out, text + copied, spec->asked_at - copied);
-        yarn_event_spec_describe(spec, &out);
-        copied = spec->asked_at + strlen(spec->asked);
-    }
-    yarn_text_add(&out, text + copied);
+    yarn_event_list_encode(list, text, &out);
     return buffer;
 }

@@ -23,12 +23,8 @@ struct yarn_stat_dump_reader {
     struct yarn_table places; /* row, process and thread -> its row of threads */
     struct yarn_dump_process process;
     uint64_t nr_processes;
-    uint32_t rows[EVENTS_MAX]; /* of the process's events */
-    struct pmu_event {
-        const char *asked;
-        uint64_t type, config;
-        size_t nr_intervals; /* with the latest that it is in */
-    } events[EVENTS_MAX];
+    uint32_t rows[EVENTS_MAX];       /* of the process's events */
+    size_t nr_intervals[EVENTS_MAX]; /* of them, with the latest that it is in */
     struct yarn_dump_count counts[EVENTS_MAX];
     struct {
         uint32_t tid;
@@ -78,30 +74,11 @@ static const char *keep(struct yarn_stat_dump *dump, struct yarn_span text)
 
 /* ---- events ---- */
 
-/* The PMUs of several kinds of core that count one event for the user. The same event of one PMU
- * was typed twice. */
-static bool are_kinds_of_core(const struct pmu_event *of_pmu, const struct yarn_dump_event *event)
+/* The PMUs of several kinds of core count one event for the user, under one name. */
+static uint32_t find_row(const struct yarn_stat_dump *dump, const struct yarn_dump_event *event)
 {
-    return yarn_span_equal(event->asked, yarn_span_of_text(of_pmu->asked)) &&
-           (of_pmu->type != event->type || of_pmu->config != event->config);
-}
-
-static bool is_taken(const struct yarn_stat_dump_reader *reader, uint32_t row,
-                     const struct yarn_dump_event *event)
-{
-    for (size_t i = 0; i < EVENTS_MAX; i++)
-        if (reader->rows[i] == row && !are_kinds_of_core(&reader->events[i], event))
-            return true;
-    return false;
-}
-
-static uint32_t find_row(const struct yarn_stat_dump_reader *reader,
-                         const struct yarn_dump_event *event)
-{
-    const struct yarn_stat_dump *dump = reader->dump;
     for (uint32_t i = 0; i < dump->nr_rows; i++)
-        if (yarn_span_equal(event->name, yarn_span_of_text(dump->rows[i].name)) &&
-            !is_taken(reader, i, event))
+        if (yarn_span_equal(event->name, yarn_span_of_text(dump->rows[i].name)))
             return i;
     return NO_ROW;
 }
@@ -134,7 +111,7 @@ static int on_event(void *self, const struct yarn_dump_event *event)
         event->number >= EVENTS_MAX)
         return 0;
     if (reader->rows[event->number] == NO_ROW) {
-        uint32_t number = find_row(reader, event);
+        uint32_t number = find_row(dump, event);
         if (number == NO_ROW) {
             int err = add_row(reader, event);
             if (err)
@@ -142,8 +119,6 @@ static int on_event(void *self, const struct yarn_dump_event *event)
             number = (uint32_t)dump->nr_rows - 1;
         }
         reader->rows[event->number] = number;
-        reader->events[event->number] = (struct pmu_event){
-            .asked = keep(dump, event->asked), .type = event->type, .config = event->config};
     }
     struct yarn_stat_row *row = &dump->rows[reader->rows[event->number]];
     row->is_user_only |= !!(event->flags & YARN_DUMP_EVENT_KERNEL_REFUSED);
@@ -162,8 +137,8 @@ static int on_event(void *self, const struct yarn_dump_event *event)
 static bool is_completed_by(const struct yarn_stat_dump_reader *reader, uint32_t event)
 {
     const size_t latest = reader->dump->nr_intervals;
-    for (size_t i = 0; reader->events[event].nr_intervals < latest && i < EVENTS_MAX; i++)
-        if (reader->rows[i] == reader->rows[event] && reader->events[i].nr_intervals == latest)
+    for (size_t i = 0; reader->nr_intervals[event] < latest && i < EVENTS_MAX; i++)
+        if (reader->rows[i] == reader->rows[event] && reader->nr_intervals[i] == latest)
             return true;
     return false;
 }
@@ -228,7 +203,7 @@ static int on_count(void *self, const struct yarn_dump_count *count)
     struct yarn_stat *interval = interval_of(reader, count->event, count->time_ns);
     if (!interval)
         return -ENOMEM;
-    reader->events[count->event].nr_intervals = reader->dump->nr_intervals;
+    reader->nr_intervals[count->event] = reader->dump->nr_intervals;
     add_part(row, &interval->rows[number], &part);
     return 0;
 }
@@ -306,6 +281,7 @@ static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t
 static void clear_events(struct yarn_stat_dump_reader *reader)
 {
     memset(reader->counts, 0, sizeof reader->counts);
+    memset(reader->nr_intervals, 0, sizeof reader->nr_intervals);
     for (size_t i = 0; i < EVENTS_MAX; i++)
         reader->rows[i] = NO_ROW;
 }

@@ -152,6 +152,7 @@ static void put_event(struct yarn_json *json, const struct subject *subject, siz
     yarn_json_u64(json, "frequency", record->frequency);
     yarn_json_u64(json, "group", record->group);
     put_format(json, record->format);
+    yarn_json_span(json, "filter", record->filter);
     yarn_json_bool(json, "excludes_kernel", record->flags & YARN_DUMP_EVENT_EXCLUDES_KERNEL);
     yarn_json_bool(json, "kernel_refused", record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED);
 }

@@ -117,6 +117,7 @@ START_TEST(null_is_refused_where_something_is_needed)
     ck_assert_int_eq(yarn_events_parse("task-clock", NULL, NULL), -EINVAL);
     ck_assert_uint_eq(yarn_events_count(NULL), 0);
     ck_assert_ptr_null(yarn_events_name(NULL, 0));
+    ck_assert_ptr_null(yarn_events_asked(NULL, 0));
     ck_assert_ptr_null(yarn_events_unit(NULL, 0));
     ck_assert_int_eq(yarn_counters_start(NULL), -EINVAL);
     ck_assert_int_eq(yarn_counters_stop(NULL), -EINVAL);

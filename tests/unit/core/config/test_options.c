@@ -235,10 +235,10 @@ START_TEST(a_bad_value_is_one_line_with_variable_word_and_remedy)
 }
 END_TEST
 
-START_TEST(a_value_longer_than_a_path_is_refused)
+START_TEST(a_value_that_is_too_long_is_refused)
 {
-    char entry[6000] = "YARN_EVENTS=";
-    memset(entry + strlen(entry), 'a', 5000);
+    char entry[YARN_OPTION_TEXT_MAX + 100] = "YARN_EVENTS=";
+    memset(entry + strlen(entry), 'a', YARN_OPTION_TEXT_MAX + 1);
     ck_assert_int_eq(read_one(entry), -EINVAL);
     ck_assert_ptr_nonnull(strstr(line, "too long"));
 }
@@ -321,7 +321,7 @@ int main(void)
     tcase_add_test(tcase, an_empty_variable_is_not_set);
     tcase_add_loop_test(tcase, a_bad_value_is_one_line_with_variable_word_and_remedy, 0,
                         YARN_COUNT_OF(bad));
-    tcase_add_test(tcase, a_value_longer_than_a_path_is_refused);
+    tcase_add_test(tcase, a_value_that_is_too_long_is_refused);
     tcase_add_test(tcase, a_higher_layer_reports_the_same_kind_of_fault);
     tcase_add_test(tcase, unknown_names_are_warnings);
     tcase_add_test(tcase, warnings_are_bounded_and_counted);

@@ -83,7 +83,7 @@ static void write_context(struct made_dump *dump, struct record_log *wanted)
     WRITE(event, .number = 1, .name = TEXT("cycles"), .asked = TEXT("cycles"),
           .unit = TEXT("cycles"), .reason = TEXT("the machine has no such counter"), .error = 2,
           .flags = YARN_DUMP_EVENT_IS_FREQUENCY | YARN_DUMP_EVENT_EXCLUDES_KERNEL,
-          .config = UINT64_MAX, .frequency = 999, .alternate_of = 1);
+          .config = UINT64_MAX, .frequency = 999, .alternate_of = 1, .filter = TEXT("period > 7"));
     WRITE(thread, .tid = 4242, .time_ns = START_NS, .comm = TEXT("app"));
     WRITE(module, .number = 0, .start = 0x400000, .end = 0x500000, .file_offset = 0x1000,
           .bias = 0x3ff000, .time_ns = START_NS + 1, .path = TEXT("/usr/bin/app"),

@@ -161,7 +161,8 @@ class Report(WithDumps):
         dump.begin()
         configs = ((1, 0x4_00000000), (2, 0xA_00000000), (3, 0x4_00000000), (4, 0xA_00000000))
         for number, config in configs:
-            dump.record("EVENT", number=number, name=dump.text("cycles"), asked=dump.text("cycles"),
+            name = "cycles" if number < 3 else "cycles #2"
+            dump.record("EVENT", number=number, name=dump.text(name), asked=dump.text("cycles"),
                         got=dump.text("cycles"), unit=dump.text("cycles"), config=config, flags=32)
         for nr in (1, 2):
             for number, running in ((1, 60), (2, 40), (3, 60), (4, 20)):
