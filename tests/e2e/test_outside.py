@@ -173,11 +173,16 @@ class Running(Case):
         command = [harness.YARNPROF, "record", "-p", pids, "-o", f"{folder}/", *options]
         return harness.wait(harness.start(command, folder, preload=False), time.monotonic(), folder)
 
+    def assert_recorded(self, run):
+        """Nothing but record's own line is said."""
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertRegex(run.stderr, rb"^\[yarn: [0-9,]+ samples? in \d+ dumps?, [^\n]*\]\n$")
+
     def test_a_while_of_a_process_is_recorded_and_it_goes_on(self):
         process = self.begin([SPLIT, "12"])
         time.sleep(0.2)
         run = self.attach(process.pid, "--duration=0.5s")
-        self.assertEqual((run.status, run.stderr), (0, b""))
+        self.assert_recorded(run)
         self.assertLess(run.wall_seconds, 5)
         self.assertIsNone(process.poll())
         output, _ = process.communicate(timeout=harness.HANG_SECONDS)
@@ -201,7 +206,7 @@ class Running(Case):
         time.sleep(0.6)
         recorder.send_signal(signal.SIGINT)
         run = harness.wait(recorder, time.monotonic(), folder)
-        self.assertEqual((run.status, run.stderr), (0, b""))
+        self.assert_recorded(run)
         self.assertIsNone(process.poll())
         self.assert_whole(run)
         (image,) = self.processes(run)
@@ -212,7 +217,7 @@ class Running(Case):
     def test_the_recording_ends_with_the_processes(self):
         processes = [self.begin([SPLIT, rounds]) for rounds in ("6", "8")]
         run = self.attach(",".join(str(process.pid) for process in processes))
-        self.assertEqual((run.status, run.stderr), (0, b""))
+        self.assert_recorded(run)
         for process in processes:
             self.assertEqual(process.wait(), self.outside_without([SPLIT, "6"])[0])
         self.assert_whole(run)
@@ -245,7 +250,7 @@ class Running(Case):
         time.sleep(0.1)
         for _ in range(3):
             run = self.attach(process.pid, "--duration=800")
-            self.assertEqual((run.status, run.stderr), (0, b""))
+            self.assert_recorded(run)
             trust = harness.trust(run.dumps)
             self.assertEqual(trust["stacks_complete"], trust["samples"])
             shares = harness.self_percent(run.dumps)

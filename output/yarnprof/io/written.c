@@ -7,11 +7,7 @@
 #include <sys/stat.h>
 
 #include "output/analysis/load/load.h"
-#include "output/text/legible.h"
 #include "output/yarnprof/io/memory.h"
-#include "output/yarnprof/io/numbers.h"
-
-enum { NAMES_SHOWN = 8 };
 
 /* What lies before the first letter of the pattern, up to the last slash there. */
 void yarn_written_folder(const char *pattern, struct yarn_written_folder *ret_folder)
@@ -67,16 +63,50 @@ static void gather(const char *folder, unsigned depth, uint64_t since_ns,
     free(entries);
 }
 
-/* Of a folder that may hold older dumps, too, only what is one file is named. */
-static void suggest_next(const struct yarn_sources *sources, const char *folder)
+/* Every dump of `record` bears the name of its run; one of another was written meanwhile. */
+static bool is_of_run(const struct yarn_profile_dump *dump, const char *run)
 {
-    struct yarn_legible legible;
-    const char *what = sources->count == 1 ? sources->list[0].path : folder;
-    (void)fprintf(stderr, "[see: yarnprof report %s]\n", yarn_legible(&legible, what));
-    yarn_legible_fini(&legible);
+    for (size_t i = 0; i < dump->nr_options; i++)
+        if (yarn_span_equal(dump->options[i].name, yarn_span_of_text("run")))
+            return yarn_span_equal(dump->options[i].value, yarn_span_of_text(run));
+    return true;
 }
 
-static void report_written(const struct yarn_sources *sources, const char *folder)
+/* Beside others it says nothing of why there is no sample. */
+static bool is_of_variable(const struct yarn_dump_message *message)
+{
+    static const char end[] = " is not a variable that yarn knows";
+    size_t size = sizeof end - 1;
+    return message->text.size >= size &&
+           memcmp(message->text.data + message->text.size - size, end, size) == 0;
+}
+
+/* The first message of a recording that failed, or that has no sample. */
+static void note_fault(const struct yarn_profile_dump *dump, struct yarn_written *written)
+{
+    bool has_failed = dump->has_end && dump->end.reason == YARN_DUMP_END_FAILED;
+    written->nr_failed += has_failed;
+    for (size_t i = 0; !written->fault[0] && i < dump->nr_messages; i++) {
+        const struct yarn_dump_message *message = &dump->messages[i];
+        if (message->kind <= YARN_DUMP_MESSAGE_WARNING && !is_of_variable(message) &&
+            (has_failed || !dump->trust.samples))
+            (void)snprintf(written->fault, sizeof written->fault, "%.*s", (int)message->text.size,
+                           (const char *)message->text.data);
+    }
+}
+
+static void add(const struct yarn_profile_dump *dump, struct yarn_written *written)
+{
+    note_fault(dump, written);
+    written->nr_dumps++;
+    written->samples += dump->trust.samples;
+    written->bytes += dump->summary.file_bytes;
+    if (written->nr_dumps == 1)
+        (void)snprintf(written->path, sizeof written->path, "%s", dump->path);
+}
+
+static void read_all(const struct yarn_sources *sources, const char *run,
+                     struct yarn_written *ret_written)
 {
     struct yarn_profile profile;
     struct yarn_source_failure failure;
@@ -86,26 +116,14 @@ static void report_written(const struct yarn_sources *sources, const char *folde
         .has_no_stacks = true,
         .frames = YARN_FRAMES_BY_FUNCTION,
     };
-    struct yarn_trust sum = {0};
-    uint64_t bytes = 0;
+    ret_written->is_unread = true;
     if (yarn_profile_init(&profile))
         return;
-    if (yarn_profile_load(&profile, sources, &options, &failure) == 0) {
-        for (size_t i = 0; i < profile.nr_dumps; i++) {
-            yarn_trust_add(&sum, &profile.dumps[i].trust);
-            bytes += profile.dumps[i].summary.file_bytes;
-        }
-        (void)fprintf(stderr, "[yarn: %s, ", yarn_number_of_things(sum.samples, "sample").text);
-        (void)fprintf(stderr, "%s, %s]\n", yarn_number_of_things(sources->count, "dump").text,
-                      yarn_number_bytes(bytes).text);
-        for (size_t i = 0; i < sources->count && i < NAMES_SHOWN; i++) {
-            struct yarn_legible legible;
-            (void)fprintf(stderr, "  %s\n", yarn_legible(&legible, sources->list[i].path));
-            yarn_legible_fini(&legible);
-        }
-        if (sources->count > NAMES_SHOWN)
-            (void)fprintf(stderr, "  and %zu more in %s\n", sources->count - NAMES_SHOWN, folder);
-        suggest_next(sources, folder);
+    if (!yarn_profile_load(&profile, sources, &options, &failure)) {
+        ret_written->is_unread = false;
+        for (size_t i = 0; i < profile.nr_dumps; i++)
+            if (is_of_run(&profile.dumps[i], run))
+                add(&profile.dumps[i], ret_written);
     }
     yarn_profile_fini(&profile);
 }
@@ -117,16 +135,20 @@ void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_
     gather(folder->path, folder->depth, since_ns, ret_sources);
 }
 
-bool yarn_written_report(const struct yarn_written_folder *folder, uint64_t since_ns,
-                         bool is_terminal)
+struct yarn_written yarn_written_read(const struct yarn_written_folder *folder, uint64_t since_ns,
+                                      const char *run)
 {
+    struct yarn_written written = {.nr_dumps = 0};
     struct yarn_sources sources;
     yarn_memory_bound();
     yarn_written_find(folder, since_ns, &sources);
     yarn_sources_sort(&sources);
-    bool is_any = sources.count != 0;
-    if (is_any && is_terminal)
-        report_written(&sources, folder->path);
+    if (sources.count)
+        read_all(&sources, run, &written);
+    if (written.is_unread)
+        written.nr_dumps = sources.count;
+    if (written.nr_dumps != 1)
+        (void)snprintf(written.path, sizeof written.path, "%s", folder->path);
     yarn_sources_fini(&sources);
-    return is_any;
+    return written;
 }

@@ -20,6 +20,14 @@ void yarn_written_folder(const char *pattern, struct yarn_written_folder *ret_fo
 void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_ns,
                        struct yarn_sources *ret_sources);
 
-/* What was recorded, on standard error. False: nothing. `since_ns` on CLOCK_REALTIME. */
-bool yarn_written_report(const struct yarn_written_folder *folder, uint64_t since_ns,
-                         bool is_terminal);
+struct yarn_written {
+    size_t nr_dumps, nr_failed; /* whose recording failed before the end */
+    uint64_t samples, bytes;
+    bool is_unread;   /* they could not be read back: their number is all that is known */
+    char path[4096];  /* of the one dump, else the folder */
+    char fault[1024]; /* why a recording failed or has no sample; empty: nothing is known */
+};
+
+/* What a run left. `since_ns` on CLOCK_REALTIME. */
+struct yarn_written yarn_written_read(const struct yarn_written_folder *folder, uint64_t since_ns,
+                                      const char *run);

@@ -8,6 +8,7 @@
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/io/progress.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/options/misspelt.h"
 
 int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
 {
@@ -172,8 +173,10 @@ int yarn_select_load_view(const char *verb, const struct yarn_select *select, un
     }
     int status = yarn_select_load(verb, paths, options, ret_profile);
     yarn_inlines_close(verb, options);
-    if (status < 0)
+    if (status < 0) {
         yarn_select_report_damage(verb, ret_profile);
+        yarn_misspelt_report(verb, ret_profile);
+    }
     return status;
 }
 

@@ -1,141 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/verbs/unrecorded.h"
 
-#include <elf.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
-#include <sys/stat.h>
-#include <sys/statvfs.h>
-#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "core/base/glob.h"
+#include "core/event/parse.h"
+#include "output/yarnprof/events/usable.h"
 #include "output/yarnprof/io/numbers.h"
+#include "output/yarnprof/verbs/loadable.h"
 
-enum { SCRIPTS_MAX = 4, HEADERS_MAX = 64, TRIED_BYTES = 4096 };
+enum { TRIED_BYTES = 4096 };
 
 #define LONG_NS (UINT64_C(50) * YARN_NS_PER_MS)
-#define LOADER "ld-linux-x86-64.so.2"
 
-/* As execvp(3) finds it. */
-static bool find(const char *command, char ret_path[PATH_MAX])
-{
-    const char *folders = getenv("PATH");
-    if (strchr(command, '/'))
-        return snprintf(ret_path, PATH_MAX, "%s", command) < PATH_MAX;
-    for (const char *at = folders ? folders : "/bin:/usr/bin"; *at;) {
-        size_t size = strcspn(at, ":");
-        bool fits = snprintf(ret_path, PATH_MAX, "%.*s/%s", size ? (int)size : 1, size ? at : ".",
-                             command) < PATH_MAX;
-        if (fits && access(ret_path, X_OK) == 0)
-            return true;
-        at += size + (at[size] == ':');
-    }
-    return false;
-}
-
-/* The program behind "#!", in place of the script. */
-static bool is_script(int fd, char path[PATH_MAX])
-{
-    char line[256] = "";
-    ssize_t size = pread(fd, line, sizeof line - 1, 0);
-    if (size < 3 || line[0] != '#' || line[1] != '!')
-        return false;
-    char *name = line + 2 + strspn(line + 2, " \t");
-    name[strcspn(name, " \t\n")] = 0;
-    (void)snprintf(path, PATH_MAX, "%s", name);
-    return true;
-}
-
-/* The loader that the program asks for; empty: none. False: the file is cut. */
-static bool read_loader(int fd, const Elf64_Ehdr *elf, char ret_loader[PATH_MAX])
-{
-    ret_loader[0] = 0;
-    for (unsigned i = 0; i < elf->e_phnum && i < HEADERS_MAX; i++) {
-        Elf64_Phdr header;
-        off_t at = (off_t)(elf->e_phoff + i * sizeof header);
-        if (pread(fd, &header, sizeof header, at) != (ssize_t)sizeof header)
-            return false;
-        if (header.p_type != PT_INTERP || header.p_filesz >= PATH_MAX)
-            continue;
-        ssize_t size = pread(fd, ret_loader, header.p_filesz, (off_t)header.p_offset);
-        ret_loader[size > 0 ? size : 0] = 0;
-    }
-    return true;
-}
-
-/* False where the loader would use LD_PRELOAD. */
-static bool is_foreign(int fd, const char *path, struct yarn_text *why)
-{
-    Elf64_Ehdr elf;
-    char loader[PATH_MAX];
-    if (pread(fd, &elf, sizeof elf, 0) < EI_NIDENT || memcmp(elf.e_ident, ELFMAG, SELFMAG) != 0)
-        return false;
-    if (elf.e_ident[EI_CLASS] == ELFCLASS32)
-        yarn_text_add_format(why, "%s is a 32-bit program", path);
-    else if (elf.e_machine != EM_X86_64)
-        yarn_text_add_format(why, "%s is for another machine", path);
-    else if (!read_loader(fd, &elf, loader))
-        return false;
-    else if (!loader[0])
-        yarn_text_add_format(why, "%s is statically linked", path);
-    else if (!strstr(loader, LOADER))
-        yarn_text_add_format(why, "%s has another C library (%s)", path, loader);
-    else
-        return false;
-    yarn_text_add(why, ", into which the preload cannot be loaded");
-    return true;
-}
-
-/* Whether the kernel gives it rights that we do not have: then the loader ignores LD_PRELOAD. */
-static bool is_privileged(int fd, const char *path, struct yarn_text *why)
-{
-    struct stat status;
-    struct statvfs place;
-    if (fstat(fd, &status) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
-        (fstatvfs(fd, &place) == 0 && place.f_flag & ST_NOSUID))
-        return false;
-    bool is_set_uid = status.st_mode & S_ISUID && status.st_uid != getuid();
-    bool is_set_gid =
-        status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid();
-    bool has_caps = getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
-    if (!is_set_uid && !is_set_gid && !has_caps)
-        return false;
-    yarn_text_add_format(why, "%s is %s: the loader ignores LD_PRELOAD there", path,
-                         is_set_uid   ? "set-user-ID"
-                         : is_set_gid ? "set-group-ID"
-                                      : "given capabilities by its file");
-    return true;
-}
-
-static bool is_its_file(const char *command, struct yarn_text *why)
-{
-    char path[PATH_MAX];
-    bool is_clear = false, goes_on = find(command, path);
-    for (int i = 0; goes_on && i < SCRIPTS_MAX; i++) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 && errno == EACCES) {
-            yarn_text_add_format(why,
-                                 "%s may be run but not read: the loader ignores LD_PRELOAD there "
-                                 "where it is privileged",
-                                 path);
-            return true;
-        }
-        if (fd < 0)
-            return false;
-        goes_on = is_script(fd, path);
-        is_clear = !goes_on && (is_privileged(fd, path, why) || is_foreign(fd, path, why));
-        (void)close(fd);
-    }
-    return is_clear;
-}
-
-/* A file as large as a chunk, which has no name and is gone at once. */
-static int try_to_write(const char *folder)
+int yarn_unrecorded_try_to_write(const char *folder)
 {
     static const char bytes[TRIED_BYTES];
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
@@ -159,32 +41,83 @@ static bool is_not_asked_for(const struct yarn_unrecorded *unrecorded, struct ya
     const char *slash = strrchr(unrecorded->command, '/');
     const char *base = slash ? slash + 1 : unrecorded->command;
     if (options->start == YARN_START_OFF)
-        yarn_text_add(why, "--start=off, and nothing started it");
+        yarn_text_add(why, "--start=off, and nothing started it: yarnprof ctl SOCKET start does, "
+                           "with --control=SOCKET");
     else if (options->delay_ns > unrecorded->life_ns)
         yarn_text_add_format(why, "it ended before --delay=%s was over",
                              options->texts[YARN_OPTION_DELAY]);
     else if (!yarn_glob_list_matches(options->comm, base))
-        yarn_text_add_format(why, "--comm=%s met no program with a sample", options->comm);
+        yarn_text_add_format(why,
+                             "--comm=%s met no program with a sample; it takes patterns of "
+                             "executables' names, here such as %s",
+                             options->comm, base);
     else
         return false;
     return true;
 }
 
+/* A list of which timers may take the place of a clock is never refused. */
+static bool is_replaced(const struct yarn_event_list *list, enum yarn_sampler sampler)
+{
+    bool has_clock = !list->count;
+    for (size_t i = 0; i < list->count; i++)
+        has_clock |= list->specs[i].is_clock;
+    return has_clock && sampler != YARN_SAMPLER_PERF;
+}
+
+static bool is_refused(const struct yarn_options *options, struct yarn_text *why)
+{
+    static struct yarn_event_list list;
+    struct yarn_arena arena;
+    struct yarn_parse_error error;
+    struct yarn_usable usable = {.is_usable = true};
+    const char *events = strcmp(options->events, "auto") == 0 ? "cpu-clock" : options->events;
+    size_t i = 0;
+    yarn_arena_open(&arena, YARN_MIB(1));
+    if (!yarn_event_list_parse(events, strlen(events), &arena, &list, &error) &&
+        !is_replaced(&list, options->sampler)) {
+        for (usable.is_usable = false; i < list.count && !usable.is_usable; i++) {
+            yarn_event_spec_apply_rate(&list.specs[i], options->frequency_hz);
+            yarn_usable_ask(&list.specs[i], &usable);
+        }
+        bool is_clock = list.count && list.specs[0].is_clock;
+        if (!usable.is_usable)
+            yarn_text_add_format(why, "%s: %s%s", list.specs[0].name, usable.why,
+                                 is_clock ? "; --sampler=auto takes timers there"
+                                          : "; -e cpu-clock is to be had everywhere");
+    }
+    yarn_arena_close(&arena);
+    return !usable.is_usable;
+}
+
+static void say_too_little(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
+{
+    const char *clock = yarn_number_duration(unrecorded->cpu_ns).text;
+    yarn_text_add_format(why, "nothing was sampled in %s of CPU time", clock);
+    if (unrecorded->cpu_ns <= LONG_NS)
+        yarn_text_add(why, ", too little for a sample; -F 20000 takes them more often");
+    else
+        yarn_text_add_format(
+            why,
+            ": what ran is statically linked or privileged, clears LD_PRELOAD, said why%s; "
+            "yarnprof doctor -- COMMAND looks at a program",
+            unrecorded->folder[0] == '/' ? "" : ", or has another working folder (see -o)");
+}
+
 void yarn_unrecorded_why(const struct yarn_unrecorded *unrecorded, struct yarn_text *ret_why)
 {
-    int err = try_to_write(unrecorded->folder);
-    if (is_its_file(unrecorded->command, ret_why) || is_not_asked_for(unrecorded, ret_why))
+    int err = yarn_unrecorded_try_to_write(unrecorded->folder);
+    bool is_inside = !unrecorded->is_outside;
+    if (is_inside &&
+        (!yarn_loadable_is(unrecorded->command, ret_why) || is_not_asked_for(unrecorded, ret_why)))
         return;
-    if (err) {
-        yarn_text_add_format(ret_why, "nothing can be written there: %s", strerror(-err));
+    if (!err && is_refused(unrecorded->options, ret_why))
         return;
-    }
-    yarn_text_add_format(ret_why, "nothing was sampled in %s of CPU time",
-                         yarn_number_duration(unrecorded->cpu_ns).text);
-    if (unrecorded->cpu_ns > LONG_NS)
-        yarn_text_add(ret_why,
-                      unrecorded->folder[0] == '/'
-                          ? ": what ran is statically linked or privileged, or said why"
-                          : ": what ran is statically linked or privileged, said why, or has "
-                            "another working folder (see -o)");
+    if (err)
+        yarn_text_add_format(ret_why, "nothing can be written there: %s; -o FOLDER/ takes another",
+                             strerror(-err));
+    else if (is_inside)
+        say_too_little(unrecorded, ret_why);
+    else
+        yarn_text_add(ret_why, "no process had a sample; -F 20000 takes them more often");
 }

@@ -17,7 +17,12 @@ struct yarn_unrecorded {
     const char *folder; /* where dumps go */
     uint64_t cpu_ns;    /* of the command and its children */
     uint64_t life_ns;
+    bool is_outside; /* recorded by the tool: nothing is known of the command */
 };
 
-/* A clause such as "sleep is statically linked". */
+/* Writes a file as large as a chunk there, which has no name and is gone at once. A folder that is
+ * made when needed, or has no such files, is no failure. */
+YARN_MUST_CHECK int yarn_unrecorded_try_to_write(const char *folder);
+
+/* A clause such as "sleep is statically linked; WAY OUT". */
 void yarn_unrecorded_why(const struct yarn_unrecorded *unrecorded, struct yarn_text *ret_why);

@@ -7,17 +7,17 @@
 
 #include "core/config/options.h"
 #include "core/event/parse.h"
-#include "output/text/legible.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/io/written.h"
 #include "output/yarnprof/options/arguments.h"
+#include "output/yarnprof/options/misspelt.h"
 #include "output/yarnprof/outside/attach.h"
 #include "output/yarnprof/outside/outside.h"
 #include "output/yarnprof/verbs/hold.h"
 #include "output/yarnprof/verbs/launch.h"
 #include "output/yarnprof/verbs/name_dumps.h"
-#include "output/yarnprof/verbs/unrecorded.h"
+#include "output/yarnprof/verbs/outcome.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum {
@@ -27,6 +27,7 @@ enum {
     INSIDE,
     PROCESSES,
     TREE,
+    REQUIRE_SAMPLES,
 };
 
 /* Why -g has no value here: users of perf type it without one. */
@@ -43,6 +44,7 @@ static const struct yarn_argument arguments[] = {
     {"pid", 'p', "PID[,PID...]", "record processes that run already", PROCESSES},
     {"tree", 0, NULL, "with -p: all that descend from them, too", TREE},
     {"inside", 0, NULL, "record by the preload, which is the default", INSIDE},
+    {"require-samples", 0, NULL, "status 3 where nothing was sampled", REQUIRE_SAMPLES},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
     {0},
 };
@@ -60,6 +62,8 @@ struct request {
     bool has_run;              /* it was named */
     bool is_outside;           /* recorded by this process, not by the preload */
     struct yarn_attach attach; /* pids NULL: a command is recorded */
+    bool needs_samples;
+    char fault[512]; /* of a variable; empty: none */
 };
 
 /* YARN_LOG_FILE for log-file. */
@@ -126,6 +130,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     if (id == PROCESSES)
         request->attach.pids = value;
     request->attach.has_tree |= id == TREE;
+    request->needs_samples |= id == REQUIRE_SAMPLES;
     if (id >= STACKS)
         return 0;
     enum yarn_option option = (enum yarn_option)(id - FIRST_OPTION);
@@ -175,8 +180,14 @@ static int name_run(const struct request *request, uint64_t since_ns)
 static bool read_environment(struct request *request)
 {
     struct yarn_option_fault fault;
+    struct yarn_text text = yarn_text_of(request->fault, sizeof request->fault);
     extern char **environ;
-    return !yarn_options_from_env(&request->options, &request->arena, environ, &fault);
+    int err = yarn_options_from_env(&request->options, &request->arena, environ, &fault);
+    if (err == -EINVAL)
+        yarn_option_fault_describe(&fault, &text);
+    for (size_t i = 0; !err && i < request->options.nr_warnings; i++)
+        yarn_misspelt_tell("record", yarn_span_of_text(request->options.warnings[i]));
+    return !err;
 }
 
 /* The tracepoints and probes that the options name; a bad list is the preload's to refuse. -1: it
@@ -210,63 +221,52 @@ static void name_written(const struct yarn_written_folder *folder, uint64_t sinc
     yarn_sources_fini(&sources);
 }
 
-static bool report_written(const struct request *request, uint64_t since_ns)
+/* What was recorded, or why nothing was. The status: `status`, or that nothing was sampled. */
+static int report_outcome(struct request *request, struct yarn_unrecorded *unrecorded,
+                          uint64_t since_ns, int status)
 {
-    struct yarn_written_folder folder;
-    yarn_written_folder(request->options.output, &folder);
-    name_written(&folder, since_ns);
-    return yarn_written_report(&folder, since_ns, isatty(STDERR_FILENO));
-}
-
-/* What was recorded where somebody looks on, and in any case why nothing was. */
-static void tell(struct request *request, const struct yarn_launch *launch, const char *name,
-                 uint64_t since_ns)
-{
-    char line[2 * 4096];
-    struct yarn_written_folder folder;
-    struct yarn_legible legible;
-    yarn_written_folder(request->options.output, &folder);
-    if (report_written(request, since_ns))
-        return;
-    struct yarn_text text = yarn_text_of(line, sizeof line);
-    const struct yarn_unrecorded unrecorded = {
-        .command = name,
-        .options = &request->options,
-        .folder = folder.path,
-        .cpu_ns = launch->cpu_ns,
-        .life_ns = launch->life_ns,
+    struct yarn_written_folder folder = {.path = ""};
+    struct yarn_written written = {.nr_dumps = 0};
+    const char *run = getenv("YARN_RUN");
+    if (!request->fault[0]) {
+        yarn_written_folder(request->options.output, &folder);
+        name_written(&folder, since_ns);
+        written = yarn_written_read(&folder, since_ns, run ? run : "");
+    }
+    unrecorded->options = &request->options;
+    unrecorded->folder = folder.path;
+    const struct yarn_outcome outcome = {
+        .unrecorded = *unrecorded,
+        .fault = request->fault[0] ? request->fault + strlen("yarn: ") : NULL,
     };
-    yarn_text_add_format(&text, "[yarn: nothing was recorded in %s: ", folder.path);
-    yarn_unrecorded_why(&unrecorded, &text);
-    (void)fprintf(stderr, "%s]\n", yarn_legible(&legible, line));
-    yarn_legible_fini(&legible);
+    yarn_outcome_report(&outcome, &written);
+    bool is_missing = request->needs_samples && !written.samples && !written.is_unread;
+    return is_missing ? YARN_STATUS_UNMET : status;
 }
 
 static int run_outside(struct request *request, char *const argv[])
 {
     uint64_t since_ns = now_ns();
     struct yarn_outside outside = {.argv = argv};
+    struct yarn_unrecorded unrecorded = {.is_outside = true};
     if (name_run(request, since_ns))
         return YARN_STATUS_FAILED;
     int status = yarn_outside_run(&outside);
     if (!outside.life_ns || !read_environment(request))
         return status;
-    if (!report_written(request, since_ns))
-        (void)fprintf(stderr, "[yarn: nothing was recorded: no process had a sample]\n");
-    return status;
+    return report_outcome(request, &unrecorded, since_ns, status);
 }
 
 static int run_attached(struct request *request)
 {
     uint64_t since_ns = now_ns();
+    struct yarn_unrecorded unrecorded = {.is_outside = true};
     if (name_run(request, since_ns))
         return YARN_STATUS_FAILED;
     int status = yarn_attach_run(&request->attach);
     if (!request->attach.has_recorded || !read_environment(request))
         return status;
-    if (!report_written(request, since_ns))
-        (void)fprintf(stderr, "[yarn: nothing was recorded: no process had a sample]\n");
-    return status;
+    return report_outcome(request, &unrecorded, since_ns, status);
 }
 
 static int run(struct request *request, char *const argv[])
@@ -289,9 +289,9 @@ static int run(struct request *request, char *const argv[])
         yarn_hold_scheduling(&hold, &request->arena);
     status = yarn_launch_run(&launch, argv);
     yarn_hold_close(&hold);
-    if (is_valid && launch.life_ns)
-        tell(request, &launch, argv[0], since_ns);
-    return status;
+    struct yarn_unrecorded unrecorded = {
+        .command = argv[0], .cpu_ns = launch.cpu_ns, .life_ns = launch.life_ns};
+    return launch.life_ns ? report_outcome(request, &unrecorded, since_ns, status) : status;
 }
 
 int yarn_verb_record(int argc, char **argv)

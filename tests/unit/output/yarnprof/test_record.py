@@ -37,8 +37,8 @@ class Record(unittest.TestCase):
                 result = self.record("--", *command)
                 self.assertEqual(result.returncode, status)
                 lines = result.stderr.splitlines()
-                is_said = [line for line in lines if line.startswith("[yarn: nothing was recorded in ")]
-                self.assertLessEqual(len(is_said), status not in (126, 127))
+                is_said = [line for line in lines if line.startswith("[yarn: ")]
+                self.assertEqual(len(is_said), status not in (126, 127))
                 self.assertEqual(len(lines) - len(is_said), status in (126, 127), result.stderr)
 
     def test_nothing_recorded_is_said(self):
@@ -57,6 +57,53 @@ class Record(unittest.TestCase):
         self.assertIn("[yarn: nothing was recorded in ", line)
         return line
 
+    def test_what_was_written_is_said_in_one_line(self):
+        """On no terminal either: how much, where, and what shows it."""
+        loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+        result = self.record("--require-samples", "sh", "-c", loop)
+        self.assertEqual(result.returncode, 0)
+        (dump,) = pathlib.Path(self.folder.name).iterdir()
+        self.assertRegex(result.stderr, r"^\[yarn: [0-9,]+ samples in 1 dump, [0-9.]+ KiB; "
+                                        rf"see: yarnprof report {dump}\]\n$")
+
+    def test_samples_may_be_required(self):
+        """Status 3 in place of the command's; a command that was not run keeps its own."""
+        for status, command in [
+            (3, ["--comm=nobody*", "true"]),
+            (3, ["--empty=keep", "--delay=1h", "true"]),
+            (3, ["--comm=nobody*", "sh", "-c", "exit 7"]),
+            (127, ["/no/such/command"]),
+        ]:
+            with self.subTest(command=command):
+                self.assertEqual(self.record("--require-samples", *command).returncode, status)
+                if status == 3:
+                    self.assertNotEqual(self.record(*command).returncode, status)
+
+    def test_a_dump_without_samples_says_why(self):
+        line = self.record("--empty=keep", "--delay=1h", "true").stderr
+        self.assertRegex(line, r"^\[yarn: 0 samples in 1 dump, .*: it ended before --delay=1h was over; see: yarnprof info ")
+
+    def test_bad_variables_are_said_by_record_too(self):
+        result = self.record("true", YARN_FREQUENCY="often")
+        (line,) = [line for line in result.stderr.splitlines() if not line.startswith("yarn: ")]
+        self.assertRegex(line, r'^\[yarn: nothing was recorded: YARN_FREQUENCY: "often": .* would be right\]$')
+
+    def test_misspelt_variables_are_said_and_what_is_meant(self):
+        loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
+        sentence = "YARN_FREQENCY is not a variable that yarn knows; YARN_FREQUENCY?"
+        result = self.record("sh", "-c", loop, YARN_FREQENCY="9", YARN_NOBODYS="x")
+        self.assertIn(f"yarnprof record: {sentence}\n", result.stderr)
+        self.assertIn("yarnprof record: YARN_NOBODYS is not a variable that yarn knows\n", result.stderr)
+        self.assertIn(f"yarnprof report: {sentence}\n", run("report", self.folder.name).stderr)
+
+    def test_events_that_are_refused_are_named(self):
+        line = self.why_not("-e", "mem:0x1000/name=here/", "true", YARN_SAMPLER="perf")
+        self.assertIn("nothing was sampled", line)  # it can be had, and nothing came there
+        refused = [row["name"] for row in json.loads(run("list", "--format=json").stdout)["events"]
+                   if not row["usable"] and row["name"] == "cycles"]
+        if refused:
+            self.assertIn("cycles: this machine shows no such counter", self.why_not("-e", "cycles", "true"))
+
     def make(self, name, *options):
         path = pathlib.Path(self.folder.name).resolve() / name
         done = subprocess.run(["cc", "-x", "c", "-", "-o", path, *options], input=b"int main(void) { return 0; }",
@@ -71,14 +118,14 @@ class Record(unittest.TestCase):
         script.write_text(f"#!{static}\n")
         script.chmod(0o755)
         for program in (static, script):
-            self.assertIn(f"{static} is statically linked", self.why_not(program))
+            self.assertRegex(self.why_not(program), f"{static} is statically linked, .*; .*outside")
 
     @unittest.skipIf(os.getuid(), "only root can give a file to another user")
     def test_a_privileged_program_is_named(self):
         program = self.make("program")
         os.chown(program, 1, 1)
         program.chmod(0o4755)
-        self.assertIn("is set-user-ID", self.why_not(program))
+        self.assertRegex(self.why_not(program), "is set-user-ID: .*; .*: sudo -u '#1' yarnprof record")
 
     def test_options_that_meet_nothing_are_named(self):
         self.assertIn("--start=off", self.why_not("--start=off", "true"))
@@ -88,7 +135,7 @@ class Record(unittest.TestCase):
         before = resource.getrlimit(resource.RLIMIT_FSIZE)
         self.addCleanup(resource.setrlimit, resource.RLIMIT_FSIZE, before)
         resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-        self.assertIn(os.strerror(errno.EFBIG), self.why_not("true"))
+        self.assertIn(f"{os.strerror(errno.EFBIG)}; -o FOLDER/ takes another", self.why_not("true"))
 
     def test_a_relative_folder_is_taken_once(self):
         script = "mkdir -p sub; cd sub; for i in 1 2 3; do python3 -c 'sum(range(3000000))'; done"
@@ -112,7 +159,7 @@ class Record(unittest.TestCase):
 
     def test_output_is_the_commands_alone(self):
         result = self.record("sh", "-c", "cat; echo out; echo err >&2")
-        own = [line for line in result.stderr.splitlines() if not line.startswith("[yarn: nothing ")]
+        own = [line for line in result.stderr.splitlines() if not line.startswith("[yarn: ")]
         self.assertEqual((result.stdout, own), ("out\n", ["err"]))
 
     def test_a_dump_is_left(self):
