@@ -82,7 +82,8 @@ static int attach_new(struct yarn_session *session, const struct yarn_record_lis
         /* What was on its way before its watch was: the name, once. */
         char name[NAME_BYTES];
         yarn_process_thread_name(threads->tids[i], name, sizeof name);
-        yarn_thread_report_name(session->request->pid, threads->tids[i], name, listener);
+        yarn_thread_report(YARN_RECORD_COMM, session->request->pid, threads->tids[i], name,
+                           listener);
     }
     session->report.nr_refused_threads =
         yarn_size_max(session->report.nr_refused_threads, nr_refused);

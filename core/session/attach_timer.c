@@ -4,6 +4,7 @@
 #include "core/session/mappings.h"
 #include "core/session/probe.h"
 #include "core/session/timer_threads.h"
+#include "core/session/usable.h"
 #include "core/sys/alternate_stack.h"
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
@@ -52,12 +53,6 @@ static void take_clock(struct yarn_event_status *state, bool is_auto)
         state->reason = "the timer sampler counts user and kernel time alike";
 }
 
-static void refuse(struct yarn_event_status *state, const char *why)
-{
-    state->error = EOPNOTSUPP;
-    state->reason = why;
-}
-
 /* The first clock is sampled; all else is refused. */
 static int choose_event(struct yarn_session *session)
 {
@@ -70,14 +65,13 @@ static int choose_event(struct yarn_session *session)
             yarn_event_spec_fall_back(&state->spec);
             yarn_event_spec_apply_rate(&state->spec, session->request->frequency_hz);
         }
-        if (state->spec.filter) {
-            refuse(state, "the timer sampler has no filters");
-            continue;
-        }
         bool can_have = state->spec.kind == YARN_EVENT_CLOCK && !state->spec.exclude_user;
-        if (has_event || !can_have) {
-            refuse(state, has_event ? "the timer sampler has one clock only"
-                                    : "the timer sampler has clocks only");
+        const char *why = state->spec.filter ? "the timer sampler has no filters"
+                          : has_event        ? "the timer sampler has one clock only"
+                          : !can_have        ? "the timer sampler has clocks only"
+                                             : NULL;
+        if (why) {
+            yarn_usable_refuse(state, -EOPNOTSUPP, why);
             continue;
         }
         take_clock(state, is_auto);

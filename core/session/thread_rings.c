@@ -14,9 +14,12 @@ static uint32_t free_slot(const struct yarn_thread_rings *threads)
     return YARN_TABLE_NONE;
 }
 
-static int enter_events(struct yarn_session *session, const struct yarn_thread_ring *slot)
+static int enter(struct yarn_session *session, uint32_t number)
 {
+    const struct yarn_thread_ring *slot = &session->threads->of_slot[number];
     int err = 0;
+    if (!slot->is_gone)
+        err = yarn_table_put(&session->threads->slot_of, (uint64_t)slot->tid, number);
     for (size_t i = 0; i < slot->nr_events && !err; i++)
         if (!yarn_switches_is_of(&slot->events[i]))
             err = yarn_table_put(&session->numbers, slot->events[i].id, slot->events[i].number);
@@ -29,24 +32,10 @@ int yarn_thread_rings_fill_tables(struct yarn_session *session)
     int err = 0;
     yarn_table_clear(&threads->slot_of);
     yarn_table_clear(&session->numbers);
-    for (uint32_t i = 0; i < threads->nr_slots && !err; i++) {
-        const struct yarn_thread_ring *slot = &threads->of_slot[i];
-        if (slot->tid && !slot->is_gone)
-            err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, i);
-        if (slot->tid && !err)
-            err = enter_events(session, slot);
-    }
+    for (uint32_t i = 0; i < threads->nr_slots && !err; i++)
+        if (threads->of_slot[i].tid)
+            err = enter(session, i);
     return err;
-}
-
-static int enter(struct yarn_session *session, uint32_t number)
-{
-    struct yarn_thread_rings *threads = session->threads;
-    const struct yarn_thread_ring *slot = &threads->of_slot[number];
-    int err = yarn_table_put(&threads->slot_of, (uint64_t)slot->tid, number);
-    if (!err)
-        err = enter_events(session, slot);
-    return err == -ENOSPC ? yarn_thread_rings_fill_tables(session) : err;
 }
 
 /* Into the share of one, as far as a ring can be so small. */
@@ -77,6 +66,8 @@ int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid,
     slot->seen = threads->nr_scans;
     threads->nr_slots = yarn_size_max(threads->nr_slots, number + 1);
     err = enter(session, number);
+    if (err == -ENOSPC)
+        err = yarn_thread_rings_fill_tables(session);
     if (err) {
         yarn_thread_ring_close(slot);
         return err;

@@ -16,19 +16,28 @@ struct scan {
     int spare_fd; /* owned; negative: none */
 };
 
-void yarn_thread_report_name(pid_t pid, pid_t tid, const char *name,
-                             const struct yarn_record_listener *listener)
+static const uint32_t kernel_types[] = {
+    [YARN_RECORD_COMM] = PERF_RECORD_COMM,
+    [YARN_RECORD_FORK] = PERF_RECORD_FORK,
+    [YARN_RECORD_EXIT] = PERF_RECORD_EXIT,
+};
+
+void yarn_thread_report(enum yarn_record_type type, pid_t pid, pid_t tid, const char *name,
+                        const struct yarn_record_listener *listener)
 {
+    const uint32_t own = (uint32_t)pid, thread = (uint32_t)tid;
     struct yarn_typed_record record = {
-        .type = YARN_RECORD_COMM,
-        .perf = {.type = PERF_RECORD_COMM,
-                 .pid = (uint32_t)pid,
-                 .tid = (uint32_t)tid,
-                 .time = yarn_clock_ns(YARN_TIME_MONOTONIC)},
-        .comm = {.pid = (uint32_t)pid, .tid = (uint32_t)tid},
+        .type = type,
+        .perf = {.type = kernel_types[type], .pid = own, .tid = thread},
+        .task = {.pid = own, .parent_pid = own, .tid = thread},
     };
-    memcpy(record.comm.name, name, strlen(name) + 1);
-    if (listener && name[0])
+    record.perf.time = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (name) {
+        record.comm.pid = own;
+        record.comm.tid = thread;
+        memcpy(record.comm.name, name, strlen(name) + 1);
+    }
+    if (listener && (!name || name[0]))
         listener->record(listener->self, &record);
 }
 

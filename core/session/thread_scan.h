@@ -11,9 +11,10 @@
 
 #include "core/session/state.h"
 
-/* Reports to the listener, if there is one, what the thread is called, as the kernel would. */
-void yarn_thread_report_name(pid_t pid, pid_t tid, const char *name,
-                             const struct yarn_record_listener *listener);
+/* Reports to the listener, if there is one, what the kernel would report of the thread: that it is
+ * there (YARN_RECORD_FORK), has ended (EXIT), or what it is called (COMM), if that is known. */
+void yarn_thread_report(enum yarn_record_type type, pid_t pid, pid_t tid, const char *name,
+                        const struct yarn_record_listener *listener);
 
 /* -ESRCH: the thread has gone, which is no fault. */
 typedef int (*yarn_thread_attach_fn)(struct yarn_session *session, pid_t tid);

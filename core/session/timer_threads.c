@@ -52,22 +52,6 @@ static bool is_held(const struct yarn_timer_threads *threads, size_t number)
 
 /* ---- what the kernel would report ---- */
 
-static void report_task(const struct yarn_timer_threads *threads, enum yarn_record_type type,
-                        pid_t tid, const struct yarn_record_listener *listener)
-{
-    uint32_t pid = (uint32_t)threads->terms->pid;
-    struct yarn_typed_record record = {
-        .type = type,
-        .perf = {.type = type == YARN_RECORD_FORK ? PERF_RECORD_FORK : PERF_RECORD_EXIT,
-                 .pid = pid,
-                 .tid = (uint32_t)tid,
-                 .time = yarn_clock_ns(YARN_TIME_MONOTONIC)},
-        .task = {.pid = pid, .parent_pid = pid, .tid = (uint32_t)tid},
-    };
-    if (listener)
-        listener->record(listener->self, &record);
-}
-
 /* Why again and again: threads name themselves some time after their start. */
 static void report_name(const struct yarn_timer_threads *threads, struct yarn_timer_thread *thread,
                         pid_t tid, const struct yarn_record_listener *listener)
@@ -83,7 +67,7 @@ static void report_name(const struct yarn_timer_threads *threads, struct yarn_ti
     if (!name[0] || !strcmp(name, thread->name))
         return;
     memcpy(thread->name, name, sizeof name);
-    yarn_thread_report_name(threads->terms->pid, tid, name, listener);
+    yarn_thread_report(YARN_RECORD_COMM, threads->terms->pid, tid, name, listener);
 }
 
 /* ---- scanning ---- */
@@ -99,28 +83,26 @@ static uint32_t free_slot(void)
 /* Its slot, made where there is none; a negative errno. */
 static int find_slot(struct yarn_timer_threads *threads, pid_t tid, uint32_t *ret_number)
 {
-    uint32_t number = yarn_table_find(&threads->slot_of, (uint64_t)tid);
-    if (number == YARN_TABLE_NONE) {
-        number = free_slot();
-        if (number == YARN_TABLE_NONE)
-            return -ENOSPC;
-        struct yarn_timer_slot *slot = &yarn_timer_slots[number];
-        int err = yarn_timer_slot_set_up(slot, tid, threads->terms, threads->data_bytes);
-        if (err)
-            return err;
-        threads->of_slot[number] = (struct yarn_timer_thread){
-            .ring = yarn_ring_of(slot->page, slot->data, slot->data_bytes),
-        };
-        threads->nr_slots = yarn_size_max(threads->nr_slots, number + 1);
-        err = yarn_table_put(&threads->slot_of, (uint64_t)tid, number);
-        if (err) {
-            threads->of_slot[number].ring = YARN_RING_CLOSED;
-            yarn_timer_slot_tear_down(slot);
-            return err;
-        }
+    *ret_number = yarn_table_find(&threads->slot_of, (uint64_t)tid);
+    if (*ret_number != YARN_TABLE_NONE)
+        return 0;
+    uint32_t number = *ret_number = free_slot();
+    if (number == YARN_TABLE_NONE)
+        return -ENOSPC;
+    struct yarn_timer_slot *slot = &yarn_timer_slots[number];
+    int err = yarn_timer_slot_set_up(slot, tid, threads->terms, threads->data_bytes);
+    if (err)
+        return err;
+    threads->of_slot[number] = (struct yarn_timer_thread){
+        .ring = yarn_ring_of(slot->page, slot->data, slot->data_bytes),
+    };
+    threads->nr_slots = yarn_size_max(threads->nr_slots, number + 1);
+    err = yarn_table_put(&threads->slot_of, (uint64_t)tid, number);
+    if (err) {
+        threads->of_slot[number].ring = YARN_RING_CLOSED;
+        yarn_timer_slot_tear_down(slot);
     }
-    *ret_number = number;
-    return 0;
+    return err;
 }
 
 /* A thread that blocks our signal would keep it pending until the host waits for any signal at all,
@@ -151,29 +133,21 @@ static void give_up_timer(struct yarn_timer_slot *slot)
     yarn_timer_slot_cancel_timer(slot);
 }
 
-/* When a thread's timer fires first. Never at once: the thread may wait in a call that the signal
- * would interrupt; the periods that it has behind it go to its first sample. */
-static int first_of(const struct yarn_timer_threads *threads, pid_t tid, bool is_old,
-                    struct yarn_timer_rate *ret_rate, uint64_t *ret_before)
-{
-    uint64_t period_ns = threads->terms->period_ns, used_ns = 0;
-    int err = is_old ? 0 : yarn_timer_thread_cpu_ns(tid, &used_ns);
-    *ret_before = (used_ns + MARGIN_NS) / period_ns;
-    *ret_rate = (struct yarn_timer_rate){
-        .first_ns = (*ret_before + 1) * period_ns,
-        .interval_ns = period_ns,
-        .is_from_birth = !is_old,
-    };
-    return err;
-}
-
+/* A thread's timer never fires at once: the thread may wait in a call that the signal would
+ * interrupt; the periods that it has behind it go to its first sample. */
 static int start(const struct yarn_timer_threads *threads, struct yarn_timer_slot *slot,
                  bool is_old)
 {
-    struct yarn_timer_rate rate;
-    int err = first_of(threads, slot->tid, is_old, &rate, &slot->nr_before);
+    uint64_t period_ns = threads->terms->period_ns, used_ns = 0;
+    int err = is_old ? 0 : yarn_timer_thread_cpu_ns(slot->tid, &used_ns);
     if (err)
         return err;
+    slot->nr_before = (used_ns + MARGIN_NS) / period_ns;
+    const struct yarn_timer_rate rate = {
+        .first_ns = (slot->nr_before + 1) * period_ns,
+        .interval_ns = period_ns,
+        .is_from_birth = !is_old,
+    };
     yarn_timer_slot_set(slot, YARN_TIMER_SLOT_ON);
     err = yarn_timer_slot_set_timer(slot, &rate);
     if (err)
@@ -257,7 +231,7 @@ static int update_thread(struct yarn_timer_threads *threads, pid_t tid, bool is_
     end_block(threads, thread);
     thread->ticked_ns = 0;
     threads->nr_found++;
-    report_task(threads, YARN_RECORD_FORK, tid, listener);
+    yarn_thread_report(YARN_RECORD_FORK, threads->terms->pid, tid, NULL, listener);
     return 0;
 }
 
@@ -340,7 +314,7 @@ static void give_back(struct yarn_timer_threads *threads, uint32_t number,
 {
     struct yarn_timer_slot *slot = &yarn_timer_slots[number];
     threads->nr_lost_before += atomic_load(&slot->nr_lost);
-    report_task(threads, YARN_RECORD_EXIT, slot->tid, listener);
+    yarn_thread_report(YARN_RECORD_EXIT, threads->terms->pid, slot->tid, NULL, listener);
     yarn_timer_slot_tear_down(slot);
     threads->of_slot[number].ring = YARN_RING_CLOSED;
 }

@@ -62,7 +62,6 @@ static void reserve_dump(struct yarn_recorder *recorder)
     const struct yarn_facts *facts = &recorder->job.facts;
     struct yarn_child_dump dump = {
         .pid = facts->pid,
-        .start_ns = facts->start_ns,
         .start_realtime_ns = facts->start_realtime_ns,
     };
     if (!yarn_process_dump_reserve(&recorder->recording.dump) ||

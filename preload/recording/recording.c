@@ -19,7 +19,6 @@ static bool remove_left(void *self, const struct yarn_child_dump *dump)
     const struct yarn_job *job = recording->job;
     struct yarn_facts facts = job->facts;
     facts.pid = dump->pid;
-    facts.start_ns = dump->start_ns;
     facts.start_realtime_ns = dump->start_realtime_ns;
     return yarn_dump_file_remove_left(job->options.output, &facts, job->envp, dump->number);
 }

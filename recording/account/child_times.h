@@ -20,7 +20,7 @@
 struct yarn_child_dump {
     uint32_t number; /* in the name */
     int32_t pid;
-    uint64_t start_ns, start_realtime_ns;
+    uint64_t start_realtime_ns;
 };
 
 enum { YARN_CHILD_DUMPS_MAX = 100 }; /* more are not removed */
