@@ -98,6 +98,25 @@ int yarn_table_remember(struct yarn_table *table, uint64_t key, uint32_t value)
     return err == -ENOSPC ? 0 : err;
 }
 
+/* Those behind it that belong further in front close the gap, so that none is cut off. */
+void yarn_table_remove(struct yarn_table *table, uint64_t key)
+{
+    struct yarn_table_slot *slots = table->slots;
+    const size_t mask = table->capacity - 1;
+    size_t gap = slots ? (size_t)(slot_of(table, key) - slots) : 0;
+    if (!slots || !slots[gap].value)
+        return;
+    for (size_t at = (gap + 1) & mask; slots[at].value; at = (at + 1) & mask) {
+        size_t home = (size_t)yarn_hash_u64(slots[at].key) & mask;
+        if (((at - home) & mask) < ((at - gap) & mask))
+            continue;
+        slots[gap] = slots[at];
+        gap = at;
+    }
+    slots[gap] = (struct yarn_table_slot){.key = 0};
+    table->count--;
+}
+
 void yarn_table_clear(struct yarn_table *table)
 {
     if (table->slots)

@@ -35,6 +35,9 @@ YARN_MUST_CHECK int yarn_table_put(struct yarn_table *table, uint64_t key, uint3
  * million. -ENOMEM. */
 YARN_MUST_CHECK int yarn_table_remember(struct yarn_table *table, uint64_t key, uint32_t value);
 
+/* Nothing where the key is absent, or the table closed. */
+void yarn_table_remove(struct yarn_table *table, uint64_t key);
+
 /* Removes every key, keeps the memory. */
 void yarn_table_clear(struct yarn_table *table);
 

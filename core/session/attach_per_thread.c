@@ -232,11 +232,8 @@ static void deepen_per_thread(struct yarn_session *session)
     session->nr_changes++;
     for (size_t i = 0; i < threads->nr_slots; i++)
         if (threads->of_slot[i].tid)
-            yarn_thread_rings_detach(&threads->of_slot[i]);
-    if (yarn_thread_rings_fill_tables(session))
-        yarn_probe_fail(session, "no memory for the table of events", -ENOMEM);
-    else
-        scan(session, NULL);
+            yarn_thread_rings_detach(session, &threads->of_slot[i]);
+    scan(session, NULL);
     threads->needs_look = true; /* what was mapped in between */
 }
 
@@ -302,9 +299,6 @@ static void gather_per_thread(struct yarn_session *session,
             yarn_thread_rings_close_slot(session, i);
         }
     }
-    if (threads->slot_of.count > 2 * threads->nr_live + YARN_THREAD_RINGS_WATCHED &&
-        yarn_thread_rings_fill_tables(session))
-        yarn_probe_fail(session, "no memory for the table of events", -ENOMEM);
 }
 
 static uint64_t weigh_per_thread(struct yarn_session *session,

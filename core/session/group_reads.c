@@ -9,8 +9,6 @@ enum {
     TID_BITS = 22, /* as the kernel has it */
 };
 
-#define NO_PLACE (YARN_TABLE_NONE - 1)
-
 /* What the members of a group had counted at the latest sample of one thread on one core. */
 struct last {
     uint64_t key;
@@ -30,19 +28,6 @@ void yarn_group_reads_close(struct yarn_group_reads *reads)
 {
     yarn_pool_close(&reads->lasts);
     yarn_table_close(&reads->numbers);
-}
-
-/* Keys of threads that are gone make room. */
-static int fill_table(struct yarn_group_reads *reads)
-{
-    int err = 0;
-    yarn_table_clear(&reads->numbers);
-    for (uint32_t i = 0; i < reads->lasts.count && !err; i++) {
-        const struct last *last = yarn_pool_at(&reads->lasts, i);
-        if (last->tid)
-            err = yarn_table_put(&reads->numbers, last->key, i);
-    }
-    return err;
 }
 
 static struct last *take_place(struct yarn_group_reads *reads, uint32_t *ret_place)
@@ -67,17 +52,14 @@ static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_ty
 {
     const uint64_t key = leader << TID_BITS | record->perf.tid;
     uint32_t place = yarn_table_find(&reads->numbers, key);
-    if (place != YARN_TABLE_NONE && place != NO_PLACE)
+    if (place != YARN_TABLE_NONE)
         return yarn_pool_at(&reads->lasts, place);
     struct last *last = take_place(reads, &place);
     if (!last)
         return NULL;
     last->key = key;
     last->tid = record->perf.tid;
-    int err = yarn_table_put(&reads->numbers, key, place);
-    if (err == -ENOSPC)
-        err = fill_table(reads);
-    return err ? NULL : last;
+    return yarn_table_put(&reads->numbers, key, place) ? NULL : last;
 }
 
 void yarn_group_reads_report(struct yarn_group_reads *reads, const struct yarn_table *numbers,
@@ -118,16 +100,10 @@ void yarn_group_reads_remove_thread(struct yarn_group_reads *reads, uint32_t tid
         struct last *last = yarn_pool_at(&reads->lasts, i);
         if (last->tid != tid)
             continue;
-        /* Why an error may pass: the key is there already. */
-        if (yarn_table_put(&reads->numbers, last->key, NO_PLACE))
-            return;
+        yarn_table_remove(&reads->numbers, last->key);
         last->tid = 0;
         last->next_free = reads->first_free;
         reads->first_free = i + 1;
         reads->nr_free++;
     }
-    size_t nr_live = reads->lasts.count - reads->nr_free;
-    /* Why an error may pass: there was room for more keys before. */
-    if (reads->numbers.count > KEYS_INITIAL + 4 * nr_live && fill_table(reads))
-        return;
 }

@@ -17,25 +17,21 @@ static uint32_t free_slot(const struct yarn_thread_rings *threads)
 static int enter(struct yarn_session *session, uint32_t number)
 {
     const struct yarn_thread_ring *slot = &session->threads->of_slot[number];
-    int err = 0;
-    if (!slot->is_gone)
-        err = yarn_table_put(&session->threads->slot_of, (uint64_t)slot->tid, number);
+    int err = yarn_table_put(&session->threads->slot_of, (uint64_t)slot->tid, number);
     for (size_t i = 0; i < slot->nr_events && !err; i++)
         if (!yarn_switches_is_of(&slot->events[i]))
             err = yarn_table_put(&session->numbers, slot->events[i].id, slot->events[i].number);
     return err;
 }
 
-int yarn_thread_rings_fill_tables(struct yarn_session *session)
+/* Whose number another thread may have by now. */
+static void leave(struct yarn_session *session, uint32_t number)
 {
-    struct yarn_thread_rings *threads = session->threads;
-    int err = 0;
-    yarn_table_clear(&threads->slot_of);
-    yarn_table_clear(&session->numbers);
-    for (uint32_t i = 0; i < threads->nr_slots && !err; i++)
-        if (threads->of_slot[i].tid)
-            err = enter(session, i);
-    return err;
+    const struct yarn_thread_ring *slot = &session->threads->of_slot[number];
+    if (yarn_table_find(&session->threads->slot_of, (uint64_t)slot->tid) == number)
+        yarn_table_remove(&session->threads->slot_of, (uint64_t)slot->tid);
+    for (size_t i = 0; i < slot->nr_events; i++)
+        yarn_table_remove(&session->numbers, slot->events[i].id);
 }
 
 /* Into the share of one, as far as a ring can be so small. */
@@ -66,9 +62,8 @@ int yarn_thread_rings_attach(struct yarn_session *session, pid_t tid,
     slot->seen = threads->nr_scans;
     threads->nr_slots = yarn_size_max(threads->nr_slots, number + 1);
     err = enter(session, number);
-    if (err == -ENOSPC)
-        err = yarn_thread_rings_fill_tables(session);
     if (err) {
+        leave(session, number);
         yarn_thread_ring_close(slot);
         return err;
     }
@@ -89,12 +84,14 @@ void yarn_thread_rings_close_slot(struct yarn_session *session, uint32_t number)
     threads->switching_before_ns += slot->switching_ns;
     threads->nr_live--;
     threads->ring_bytes -= yarn_thread_ring_bytes(slot);
+    leave(session, number);
     yarn_thread_ring_close(slot);
     session->watch_generation++;
 }
 
-void yarn_thread_rings_detach(struct yarn_thread_ring *slot)
+void yarn_thread_rings_detach(struct yarn_session *session, struct yarn_thread_ring *slot)
 {
+    yarn_table_remove(&session->threads->slot_of, (uint64_t)slot->tid);
     yarn_thread_ring_turn(slot, false);
     slot->is_gone = true;
 }
@@ -115,13 +112,11 @@ bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads)
         struct yarn_thread_ring *slot = &threads->of_slot[i];
         if (!slot->tid || slot->ring.data.size <= plan.ring_bytes)
             continue;
-        yarn_thread_rings_detach(slot);
+        yarn_thread_rings_detach(session, slot);
         nr_detached++;
     }
-    if (!nr_detached)
-        return false;
-    session->report.has_smaller_rings = true;
-    return yarn_thread_rings_fill_tables(session) == 0;
+    session->report.has_smaller_rings |= nr_detached > 0;
+    return nr_detached;
 }
 
 void yarn_thread_rings_free(struct yarn_session *session)

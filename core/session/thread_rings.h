@@ -15,7 +15,7 @@
 enum {
     YARN_THREAD_RINGS_MAX = 4096,
     YARN_THREAD_RINGS_WATCHED = 64,  /* more are found by time, and not polled */
-    YARN_THREAD_RINGS_IDS = 1 << 20, /* of events, before the table is rebuilt */
+    YARN_THREAD_RINGS_IDS = 1 << 20, /* of events, the most */
 };
 
 struct yarn_thread_rings {
@@ -49,16 +49,13 @@ YARN_MUST_CHECK int yarn_thread_rings_attach(struct yarn_session *session, pid_t
 /* Closes the slot; what it counted is kept. */
 void yarn_thread_rings_close_slot(struct yarn_session *session, uint32_t number);
 
-/* Detaches: the next scan finds the thread as a new one, after the tables are rebuilt. */
-void yarn_thread_rings_detach(struct yarn_thread_ring *slot);
+/* Detaches: the next scan finds the thread as a new one. */
+void yarn_thread_rings_detach(struct yarn_session *session, struct yarn_thread_ring *slot);
 
 /* Shares the memory among `nr_threads` rings: a thread with a larger one than its share is
  * detached, and found again as a new one, once its ring is drained. False where none has a larger
  * one; true as long as one is being detached. */
 bool yarn_thread_rings_make_way(struct yarn_session *session, size_t nr_threads);
-
-/* Rebuilds them: no single key can be removed from a table. */
-YARN_MUST_CHECK int yarn_thread_rings_fill_tables(struct yarn_session *session);
 
 /* Once none is left: the memory. */
 void yarn_thread_rings_free(struct yarn_session *session);

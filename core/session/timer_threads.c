@@ -215,7 +215,7 @@ static int update_thread(struct yarn_timer_threads *threads, pid_t tid, bool is_
     struct yarn_timer_thread *thread = &threads->of_slot[number];
     thread->seen = threads->nr_scans;
     thread->is_old |= is_first;
-    thread->is_gone = false; /* its number was given to another at once */
+
     uint32_t nr_blocked = count_blocked(slot, thread);
     thread->blocked_ns = blocked_ns(slot, thread);
     if (nr_blocked)
@@ -244,6 +244,7 @@ static void part_from_gone(struct yarn_timer_threads *threads)
             continue;
         give_up_timer(slot);
         end_block(threads, thread);
+        yarn_table_remove(&threads->slot_of, (uint64_t)slot->tid);
         thread->is_gone = true;
     }
 }
@@ -319,20 +320,9 @@ static void give_back(struct yarn_timer_threads *threads, uint32_t number,
     threads->of_slot[number].ring = YARN_RING_CLOSED;
 }
 
-/* The table has no way to remove one key. */
-static void fill_table(struct yarn_timer_threads *threads)
-{
-    yarn_table_clear(&threads->slot_of);
-    for (uint32_t i = 0; i < threads->nr_slots; i++)
-        if (is_held(threads, i) && !threads->of_slot[i].is_gone &&
-            yarn_table_put(&threads->slot_of, (uint64_t)yarn_timer_slots[i].tid, i))
-            return; /* it has room for more than there are slots */
-}
-
 void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_merge *merge,
                                const struct yarn_record_listener *listener)
 {
-    bool is_less = false;
     merge->sources = threads->sources;
     merge->count = 0;
     for (uint32_t i = 0; i < threads->nr_slots; i++) {
@@ -344,11 +334,8 @@ void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_m
             merge->sources[merge->count++] = (struct yarn_merge_source){.ring = &thread->ring};
         } else if (thread->is_gone) {
             give_back(threads, i, listener);
-            is_less = true;
         }
     }
-    if (is_less)
-        fill_table(threads);
 }
 
 /* ---- the end ---- */

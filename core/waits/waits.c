@@ -78,25 +78,12 @@ static void unlist(struct yarn_waits *waits, struct yarn_wait *wait)
 static struct yarn_wait *find(const struct yarn_waits *waits, uint32_t tid)
 {
     uint32_t number = yarn_table_find(&waits->of_tid, tid);
-    struct yarn_wait *wait = number == YARN_TABLE_NONE ? NULL : at(waits, number);
-    return wait && wait->tid == tid ? wait : NULL;
+    return number == YARN_TABLE_NONE ? NULL : at(waits, number);
 }
 
 bool yarn_waits_has(const struct yarn_waits *waits, uint32_t tid)
 {
     return find(waits, tid);
-}
-
-/* Threads that have ended are removed by their number only here. */
-static bool put(struct yarn_waits *waits, uint32_t tid, uint32_t number)
-{
-    if (!yarn_table_put(&waits->of_tid, tid, number))
-        return true;
-    yarn_table_clear(&waits->of_tid);
-    for (uint32_t i = 0; i < waits->count; i++)
-        if (at(waits, i)->tid && yarn_table_put(&waits->of_tid, at(waits, i)->tid, i))
-            return false;
-    return !yarn_table_put(&waits->of_tid, tid, number);
 }
 
 static struct yarn_wait *make(struct yarn_waits *waits, uint32_t tid)
@@ -107,7 +94,7 @@ static struct yarn_wait *make(struct yarn_waits *waits, uint32_t tid)
         if (!yarn_room_back(&waits->room, (waits->count + 1) * sizeof(struct yarn_wait)))
             return NULL;
     }
-    if (!put(waits, tid, number))
+    if (yarn_table_put(&waits->of_tid, tid, number))
         return NULL;
     if (number == waits->count)
         waits->count++;
@@ -245,6 +232,7 @@ void yarn_waits_on_end(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns)
     enter(waits, wait, YARN_WAIT_UNKNOWN, time_ns);
     unlist(waits, wait);
     waits->listener.release(waits->listener.self, wait);
+    yarn_table_remove(&waits->of_tid, tid);
     wait->tid = 0;
     wait->after = waits->free;
     waits->free = number_of(waits, wait);

@@ -79,6 +79,37 @@ START_TEST(a_cleared_table_is_empty_and_usable)
 }
 END_TEST
 
+/* In a table so small that keys stand behind each other, and across its end. */
+START_TEST(what_is_removed_is_gone_and_all_else_is_found)
+{
+    enum { KEYS = 24 };
+    struct yarn_table small = YARN_TABLE_CLOSED;
+    uint32_t values[KEYS];
+    uint64_t random = 88172645463325252;
+    memset(values, 0xff, sizeof values);
+    ck_assert_int_eq(yarn_table_open(&small, 16, 16), 0);
+    for (uint32_t round = 0; round < 20000; round++) {
+        random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+        uint32_t key = (uint32_t)(random >> 32) % KEYS;
+        if (small.count < 12 && random & 1) {
+            ck_assert_int_eq(yarn_table_put(&small, key, round), 0);
+            values[key] = round;
+        } else {
+            yarn_table_remove(&small, key);
+            values[key] = YARN_TABLE_NONE;
+        }
+        size_t count = 0;
+        for (uint32_t i = 0; i < KEYS; i++) {
+            ck_assert_uint_eq(yarn_table_find(&small, i), values[i]);
+            count += values[i] != YARN_TABLE_NONE;
+        }
+        ck_assert_uint_eq(small.count, count);
+    }
+    yarn_table_close(&small);
+    yarn_table_remove(&small, 1);
+}
+END_TEST
+
 START_TEST(a_closed_table_holds_nothing_and_takes_nothing)
 {
     struct yarn_table closed = YARN_TABLE_CLOSED;
@@ -111,6 +142,7 @@ int main(void)
     tcase_add_test(tcase, growing_keeps_every_key);
     tcase_add_test(tcase, a_full_table_says_so_and_still_finds);
     tcase_add_test(tcase, a_cleared_table_is_empty_and_usable);
+    tcase_add_test(tcase, what_is_removed_is_gone_and_all_else_is_found);
     tcase_add_test(tcase, a_closed_table_holds_nothing_and_takes_nothing);
     tcase_add_test(tcase, none_is_no_value);
     suite_add_tcase(suite, tcase);
