@@ -54,24 +54,21 @@ static void suit_copies(struct yarn_session *session)
  * not know them. */
 static int open_all_cores(struct yarn_session *session)
 {
-    int err = yarn_core_rings_init(session);
-    if (err)
-        return err;
+    session->cores = YARN_ARENA_NEW(&session->arena, struct yarn_session_core, session->nr_cpus);
+    if (!session->cores)
+        return yarn_probe_fail(session, "no memory for the list of rings", -ENOMEM);
     const struct yarn_plan begin = plan_to_begin(session);
     session->report.got = begin;
     for (;;) {
-        err = yarn_core_rings_open(session);
+        int err = yarn_core_rings_open(session, session->cores, &session->nr_cores);
         if (!err) {
             suit_copies(session);
             yarn_growth_plan(session);
             return 0;
         }
-        yarn_core_rings_close(session);
-        if (err == -ENOMEM && yarn_plan_smaller(&session->report.got))
-            continue;
-        if (yarn_probe_give_up_feature(session, err))
-            continue;
-        return yarn_probe_fail(session, yarn_event_refusal(err), err);
+        bool may_be_smaller = err == -ENOMEM && yarn_plan_smaller(&session->report.got);
+        if (!may_be_smaller && !yarn_probe_give_up_feature(session, err))
+            return yarn_probe_fail(session, yarn_event_refusal(err), err);
     }
 }
 

@@ -3,14 +3,6 @@
 
 #include "core/session/probe.h"
 
-int yarn_core_rings_init(struct yarn_session *session)
-{
-    session->cores = YARN_ARENA_NEW(&session->arena, struct yarn_session_core, session->nr_cpus);
-    if (!session->cores)
-        return yarn_probe_fail(session, "no memory for the list of rings", -ENOMEM);
-    return 0;
-}
-
 int yarn_core_ring_open(const struct yarn_session *session, int cpu, size_t bytes, size_t watermark,
                         struct yarn_session_core *ret_core)
 {
@@ -26,16 +18,18 @@ int yarn_core_ring_open(const struct yarn_session *session, int cpu, size_t byte
     return err;
 }
 
-int yarn_core_rings_open(struct yarn_session *session)
+int yarn_core_rings_open(const struct yarn_session *session, struct yarn_session_core *cores,
+                         size_t *nr_cores)
 {
     const struct yarn_plan *plan = &session->report.got;
     for (size_t i = 0; i < session->nr_cpus; i++) {
-        int err =
-            yarn_core_ring_open(session, session->cpus[i], plan->ring_bytes,
-                                yarn_plan_watermark(plan), &session->cores[session->nr_cores]);
-        if (err && !(err == -EINVAL && session->nr_cores)) /* present and yet not possible */
+        int err = yarn_core_ring_open(session, session->cpus[i], plan->ring_bytes,
+                                      yarn_plan_watermark(plan), &cores[*nr_cores]);
+        *nr_cores += !err;
+        if (err && !(err == -EINVAL && *nr_cores)) { /* present and yet not possible */
+            yarn_core_rings_close_all(cores, nr_cores);
             return err;
-        session->nr_cores += !err;
+        }
     }
     return 0;
 }
@@ -74,25 +68,21 @@ void yarn_core_rings_close_all(struct yarn_session_core *cores, size_t *nr_cores
     *nr_cores = 0;
 }
 
-int yarn_core_rings_set_aside(struct yarn_session *session)
+int yarn_core_rings_replace(struct yarn_session *session, struct yarn_session_core *cores,
+                            size_t nr_cores)
 {
-    struct yarn_session_core *cores =
-        YARN_ARENA_NEW(&session->arena, struct yarn_session_core, session->nr_cpus);
-    if (!cores || session->nr_former_cores)
-        return -ENOMEM;
     session->former_cores = session->cores;
     session->nr_former_cores = session->nr_cores;
     session->cores = cores;
-    session->nr_cores = 0;
-    return 0;
-}
-
-void yarn_core_rings_take_back(struct yarn_session *session)
-{
+    session->nr_cores = nr_cores;
+    int err = yarn_core_rings_merge(session);
+    if (!err)
+        return 0;
     yarn_core_rings_close_all(session->cores, &session->nr_cores);
     session->cores = session->former_cores;
     session->nr_cores = session->nr_former_cores;
     session->nr_former_cores = 0;
+    return err;
 }
 
 void yarn_core_rings_close_former(struct yarn_session *session)

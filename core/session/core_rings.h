@@ -12,9 +12,6 @@
 
 #include "core/session/state.h"
 
-/* Room for a ring a core. A failure is in the report. */
-YARN_MUST_CHECK int yarn_core_rings_init(struct yarn_session *session);
-
 /* A leader on that core, for a poller woken each `watermark` bytes, and its ring. -ENOMEM: the
  * limit of locked memory. On failure it is closed. */
 YARN_MUST_CHECK int yarn_core_ring_open(const struct yarn_session *session, int cpu, size_t bytes,
@@ -22,9 +19,10 @@ YARN_MUST_CHECK int yarn_core_ring_open(const struct yarn_session *session, int 
 /* Where they are, they are no more. */
 void yarn_core_rings_close_all(struct yarn_session_core *cores, size_t *nr_cores);
 
-/* A leader on each core with a ring. -ENOMEM: the limit of locked memory. On failure those that
- * were opened stay for the close. */
-YARN_MUST_CHECK int yarn_core_rings_open(struct yarn_session *session);
+/* A leader on each core with a ring, into the empty list. -ENOMEM: the limit of locked memory. On
+ * failure all are closed. */
+YARN_MUST_CHECK int yarn_core_rings_open(const struct yarn_session *session,
+                                         struct yarn_session_core *cores, size_t *nr_cores);
 
 /* Whose ring is that core's. */
 const struct yarn_event *yarn_core_rings_leader(const struct yarn_session *session, int cpu);
@@ -32,10 +30,9 @@ const struct yarn_event *yarn_core_rings_leader(const struct yarn_session *sessi
 /* Once all are there. A failure is in the report. */
 YARN_MUST_CHECK int yarn_core_rings_merge(struct yarn_session *session);
 
-/* Sets those in use aside and makes room for as many. */
-YARN_MUST_CHECK int yarn_core_rings_set_aside(struct yarn_session *session);
-/* After that: closes the new ones, and all is as before. */
-void yarn_core_rings_take_back(struct yarn_session *session);
+/* Sets those in use aside for new ones; on failure these are closed, and all is as before. */
+YARN_MUST_CHECK int yarn_core_rings_replace(struct yarn_session *session,
+                                            struct yarn_session_core *cores, size_t nr_cores);
 /* Closes those that were set aside, once nothing fills them and nothing is left in them. */
 void yarn_core_rings_close_former(struct yarn_session *session);
 

@@ -38,23 +38,19 @@ void yarn_growth_plan(struct yarn_session *session)
 static int open_rings(struct yarn_session *session)
 {
     const struct yarn_plan former = session->report.got;
-    int err = yarn_core_rings_set_aside(session);
-    if (err)
-        return err;
+    struct yarn_session_core *cores =
+        YARN_ARENA_NEW(&session->arena, struct yarn_session_core, session->nr_cpus);
     size_t ring_bytes = session->growth.ring_bytes;
-    for (; ring_bytes > former.ring_bytes; ring_bytes /= 2) {
+    int err = -ENOMEM;
+    for (; cores && err == -ENOMEM && ring_bytes > former.ring_bytes; ring_bytes /= 2) {
+        size_t nr_cores = 0;
         session->report.got.ring_bytes = ring_bytes;
-        err = yarn_core_rings_open(session);
+        err = yarn_core_rings_open(session, cores, &nr_cores);
         if (!err)
-            err = yarn_core_rings_merge(session);
-        if (!err)
-            return 0;
-        yarn_core_rings_close_all(session->cores, &session->nr_cores);
-        if (err != -ENOMEM)
-            break;
+            err = yarn_core_rings_replace(session, cores, nr_cores);
     }
-    session->report.got = former;
-    yarn_core_rings_take_back(session);
+    if (err)
+        session->report.got = former;
     return err;
 }
 

@@ -24,16 +24,15 @@ static void start(struct yarn_recorder *recorder, enum yarn_dump_coverage_cause 
 
 void yarn_commands_begin(struct yarn_recorder *recorder)
 {
-    enum yarn_dump_coverage_cause cause = YARN_DUMP_COVERAGE_OPTION;
-    if (!recorder->starts_paused) {
+    if (!recorder->starts_paused)
         yarn_recording_begin(&recorder->recording);
-        yarn_deferred_start_end(recorder);
+    yarn_deferred_start_end(recorder);
+    if (!recorder->starts_paused) {
         yarn_state_become(&recorder->state, YARN_PHASE_RUNNING, 0);
         return;
     }
-    yarn_deferred_start_end(recorder);
     yarn_recording_begin_off(&recorder->recording, yarn_deferred_start_counts_for_parent(recorder));
-    yarn_state_become(&recorder->state, YARN_PHASE_PAUSED, cause);
+    yarn_state_become(&recorder->state, YARN_PHASE_PAUSED, YARN_DUMP_COVERAGE_OPTION);
 }
 
 void yarn_commands_keep_schedule(struct yarn_recorder *recorder, uint64_t now_ns)

@@ -368,18 +368,17 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
     wait_for_start(recorder, UINT64_MAX);
     if (!yarn_state_is_recording(&recorder->state))
         return false;
+    const char *why = NULL;
     if (is_for_all_threads)
-        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
-                                  "the host sets a seccomp filter for all of its threads");
-    if (yarn_session_sends_signals(&recorder->recording.session))
-        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
-                                  "the host sets a seccomp filter; the timer sampler makes system "
-                                  "calls on its threads");
+        why = "the host sets a seccomp filter for all of its threads";
+    else if (yarn_session_sends_signals(&recorder->recording.session))
+        why = "the host sets a seccomp filter; the timer sampler makes system calls on its threads";
     /* Behind it the host can wait for the reader only by running, which such a thread does before
      * the reader for ever. */
-    if (!recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY] && yarn_process_is_real_time())
-        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP,
-                                  "a real-time thread of the host sets a seccomp filter");
+    else if (!recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY] && yarn_process_is_real_time())
+        why = "a real-time thread of the host sets a seccomp filter";
+    if (why)
+        return yarn_recorder_stop(recorder, YARN_DUMP_END_SECCOMP, why);
     yarn_recorder_command(recorder, YARN_RECORDER_EXPECT_FILTER);
     return false;
 }

@@ -59,9 +59,9 @@ bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_dump_thread
     uint64_t who = atomic_load_explicit(&note->who, memory_order_acquire);
     if ((who & ~CPU_MAX) != mark_of((uint32_t)tid))
         return false;
-    *ret_end = read_note(note, who);
-    if (ret_end->time_ns > until_ns)
+    if (atomic_load_explicit(&note->time_ns, memory_order_relaxed) > until_ns)
         return false;
+    *ret_end = read_note(note, who);
     atomic_store_explicit(&note->who, 0, memory_order_release);
     atomic_fetch_sub_explicit(&nr_notes, 1, memory_order_relaxed);
     return true;

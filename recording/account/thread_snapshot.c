@@ -112,16 +112,13 @@ void yarn_thread_snapshot_on_begin(struct yarn_thread_snapshot *snapshot,
 void yarn_thread_snapshot_on_exit(struct yarn_thread_snapshot *snapshot,
                                   struct yarn_dump_writer *writer, pid_t tid, uint64_t time_ns)
 {
-    struct yarn_dump_thread_end end;
+    struct yarn_dump_thread_end end = {.tid = (uint32_t)tid};
     remove_tid(snapshot, tid);
     if (is_reported(snapshot, tid))
         return;
     clear_note(snapshot, tid); /* another of the same number may come */
     if (!yarn_thread_ends_take(tid, time_ns, &end))
-        end = (struct yarn_dump_thread_end){
-            .tid = (uint32_t)tid,
-            .cpu_ns = yarn_session_thread_cpu_ns(snapshot->session, tid),
-        };
+        end.cpu_ns = yarn_session_thread_cpu_ns(snapshot->session, tid);
     end.time_ns = time_ns;
     write_end(snapshot, writer, &end);
 }
@@ -198,12 +195,9 @@ void yarn_thread_snapshot_compare(struct yarn_thread_snapshot *snapshot,
     /* A list that was cut off lacks threads that exist. */
     for (size_t i = 0; count < YARN_SNAPSHOT_MAX - 1 && i < snapshot->count; i++) {
         pid_t tid = snapshot->tids[i];
-        struct yarn_dump_thread_end end;
-        if (!yarn_thread_ends_take(tid, UINT64_MAX, &end))
-            end = (struct yarn_dump_thread_end){
-                .tid = (uint32_t)tid,
-                .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
-            };
+        struct yarn_dump_thread_end end = {.tid = (uint32_t)tid};
+        end.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        yarn_thread_ends_take(tid, UINT64_MAX, &end);
         *noted(snapshot, tid) = -tid; /* the kernel may report it, too, if it was just now */
         write_end(snapshot, writer, &end);
     }
