@@ -45,7 +45,7 @@ int yarn_session_unwinder_new(struct yarn_session_unwinder **ret_unwinder)
     if (!made)
         return -ENOMEM;
     made->is_old = true;
-    int err = yarn_module_map_new(&made->map, &yarn_target_self);
+    int err = yarn_module_map_new(&made->map, &yarn_target_self, NULL);
     enter();
     if (!err)
         err = yarn_unwinder_new(&made->unwinder, YARN_UNWINDER_AUTO, made->map);

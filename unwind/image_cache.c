@@ -5,10 +5,11 @@
 #include "core/base/text.h"
 #include "core/sys/file.h"
 #include "unwind/cfi.h"
+#include "unwind/vdso.h"
 
 enum { SWEEP_LEAST = 16 };
 enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64, COMPARED_BYTES = 64 << 10 };
-enum { FIRST_PAGE_BYTES = 4096 };
+enum { FIRST_PAGE_BYTES = 4096, VDSO_MAX_BYTES = 1 << 20 };
 
 /* The file as it stood when it was opened. A file that was written again in place has another time
  * of change and is opened again. */
@@ -31,9 +32,9 @@ static bool is_same_file(const struct yarn_file_info *a, const struct yarn_file_
            a->modified_ns == b->modified_ns;
 }
 
-int yarn_image_cache_open(struct yarn_image_cache *cache, const struct yarn_target *target)
+int yarn_image_cache_open(struct yarn_image_cache *cache)
 {
-    cache->target = target;
+    cache->vdso = NULL;
     cache->sweep_at = SWEEP_LEAST;
     yarn_pool_open(&cache->images, sizeof(struct cached_image), IMAGES_MAX);
     return yarn_table_open(&cache->by_file, FIRST_KEYS, 2 * IMAGES_MAX);
@@ -92,8 +93,7 @@ static int find_open_file(struct yarn_image_cache *cache, struct yarn_view_file 
 
 /* What is mapped is what stands in the file: the last word where the numbers cannot say. Code is
  * not written to, so the first 64 KiB of the two are equal. */
-static bool has_equal_code(const struct yarn_image_cache *cache,
-                           const struct yarn_image_request *request, int fd)
+static bool has_equal_code(const struct yarn_image_request *request, int fd)
 {
     size_t size = (size_t)yarn_u64_min(request->end - request->start, COMPARED_BYTES);
     uint8_t *both = yarn_pages_map(2 * size);
@@ -101,7 +101,8 @@ static bool has_equal_code(const struct yarn_image_cache *cache,
         return false;
     ssize_t got = yarn_file_read_at(fd, both, size, request->file_offset);
     bool is_equal =
-        got > 0 && yarn_target_read(cache->target, request->start, both + size, (size_t)got) == 0 &&
+        got > 0 &&
+        yarn_target_read(request->target, request->start, both + size, (size_t)got) == 0 &&
         memcmp(both, both + size, (size_t)got) == 0;
     yarn_pages_unmap(both, 2 * size);
     return is_equal;
@@ -109,15 +110,14 @@ static bool has_equal_code(const struct yarn_image_cache *cache,
 
 /* Device numbers of btrfs and overlay differ
  * between a mapping and stat, inode numbers of some overlays too: then they prove nothing. */
-static bool is_mapped_file(const struct yarn_image_cache *cache,
-                           const struct yarn_image_request *request,
+static bool is_mapped_file(const struct yarn_image_request *request,
                            const struct yarn_view_file *file)
 {
     if (!request->inode)
         return !request->was_deleted;
     if (request->inode == file->info.inode)
         return true;
-    return request->device != file->info.device && has_equal_code(cache, request, file->fd);
+    return request->device != file->info.device && has_equal_code(request, file->fd);
 }
 
 /* Opens it for the length of the call, by the first of its names. */
@@ -133,7 +133,7 @@ static int find_by_name(struct yarn_image_cache *cache, const struct yarn_image_
         return file.fd;
     int err = yarn_file_stat(file.fd, &file.info);
     bool is_asked = !is_mapping || request->inode;
-    if (!err && is_asked && !is_mapped_file(cache, request, &file))
+    if (!err && is_asked && !is_mapped_file(request, &file))
         err = -ESTALE;
     if (!err)
         err = find_open_file(cache, &file, ret_image);
@@ -145,9 +145,9 @@ int yarn_image_cache_find(struct yarn_image_cache *cache, const struct yarn_imag
                           struct yarn_image **ret_image)
 {
     char data[NAME_BYTES];
-    const char *mapping = cache->target->proc[0] ? data : NULL;
+    const char *mapping = request->target->proc[0] ? data : NULL;
     struct yarn_text name = yarn_text_of(data, sizeof data);
-    yarn_text_add(&name, cache->target->proc);
+    yarn_text_add(&name, request->target->proc);
     yarn_text_add(&name, "/map_files/");
     yarn_text_add_hex(&name, request->start);
     yarn_text_add(&name, "-");
@@ -169,26 +169,48 @@ int yarn_image_cache_find(struct yarn_image_cache *cache, const struct yarn_imag
     return err;
 }
 
-void yarn_image_cache_read_build_id(const struct yarn_image_cache *cache, uint64_t start,
+void yarn_image_cache_read_build_id(const struct yarn_target *target, uint64_t start,
                                     struct yarn_build_id *ret_id)
 {
     uint8_t page[FIRST_PAGE_BYTES];
-    if (yarn_target_read(cache->target, start, page, sizeof page) == 0)
+    if (yarn_target_read(target, start, page, sizeof page) == 0)
         yarn_image_find_build_id(yarn_span_of(page, sizeof page), ret_id);
 }
 
-int yarn_image_cache_copy(struct yarn_image_cache *cache, struct yarn_span bytes,
-                          struct yarn_image **ret_image)
+static int copy_vdso(const struct yarn_image_request *request, size_t size,
+                     struct yarn_image *ret_image)
+{
+    uint8_t *bytes = yarn_pages_map(size);
+    int err = bytes ? yarn_vdso_read(request->target, request->start, bytes, size) : -ENOMEM;
+    if (!err)
+        err = yarn_image_open_copy(ret_image, yarn_span_of(bytes, size));
+    yarn_pages_unmap(bytes, size);
+    return err;
+}
+
+int yarn_image_cache_find_vdso(struct yarn_image_cache *cache,
+                               const struct yarn_image_request *request,
+                               struct yarn_image **ret_image)
 {
     struct yarn_image image;
-    int err = yarn_image_open_copy(&image, bytes);
+    uint32_t number;
+    size_t size = (size_t)yarn_u64_min(request->end - request->start, VDSO_MAX_BYTES);
+    bool is_others = request->target->kind != YARN_TARGET_OWN;
+    if (is_others && cache->vdso && cache->vdso_bytes == size) {
+        *ret_image = cache->vdso;
+        return 0;
+    }
+    int err = copy_vdso(request, size, &image);
     if (err)
         return err;
-    uint32_t number;
     struct cached_image *cached = add_image(cache, &image, &number);
     if (!cached) {
         yarn_image_close(&image);
         return -ENOSPC;
+    }
+    if (is_others) {
+        cache->vdso = &cached->image;
+        cache->vdso_bytes = size;
     }
     *ret_image = &cached->image;
     return 0;

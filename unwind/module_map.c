@@ -9,7 +9,6 @@
 #include "core/sys/proc_maps.h"
 #include "unwind/image_cache.h"
 #include "unwind/range_map.h"
-#include "unwind/vdso.h"
 
 enum {
     PROC_BYTES = 64,
@@ -17,7 +16,6 @@ enum {
     RANGES_MAX = 2 * MODULES_MAX, /* trimmed modules may have several pieces */
     PATHS_BYTES = 512 << 10,
     PATH_MAX_BYTES = 4096,
-    VDSO_MAX_BYTES = 1 << 20,
     FIRST_KEYS = 256,
 };
 
@@ -33,18 +31,23 @@ struct yarn_module_map {
     struct yarn_table path_at;     /* hash of a path -> where it stands in the arena */
     struct yarn_table by_identity; /* hash of range and file -> number */
     uint64_t generation;
-    struct yarn_pool entries; /* by number */
-    struct yarn_image_cache images;
+    struct yarn_pool entries;         /* by number */
+    const struct yarn_target *target; /* borrowed */
+    struct yarn_image_cache *images;  /* own_images, or those of several maps */
+    struct yarn_image_cache own_images;
 };
 
-int yarn_module_map_new(struct yarn_module_map **ret_map, const struct yarn_target *target)
+int yarn_module_map_new(struct yarn_module_map **ret_map, const struct yarn_target *target,
+                        struct yarn_image_cache *images)
 {
     struct yarn_module_map *map = yarn_pages_map(sizeof *map);
     if (!map)
         return -ENOMEM;
     map->ranges = YARN_RANGE_MAP_EMPTY(RANGES_MAX);
     yarn_pool_open(&map->entries, sizeof(struct entry), MODULES_MAX);
-    int err = yarn_image_cache_open(&map->images, target);
+    map->target = target;
+    map->images = images ? images : &map->own_images;
+    int err = images ? 0 : yarn_image_cache_open(&map->own_images);
     yarn_arena_open(&map->paths, PATHS_BYTES);
     if (!err)
         err = yarn_table_open(&map->path_at, FIRST_KEYS, MODULES_MAX);
@@ -65,7 +68,8 @@ void yarn_module_map_free(struct yarn_module_map *map)
     yarn_table_close(&map->by_identity);
     yarn_table_close(&map->path_at);
     yarn_arena_close(&map->paths);
-    yarn_image_cache_close(&map->images);
+    if (map->images == &map->own_images)
+        yarn_image_cache_close(&map->own_images);
     yarn_pool_close(&map->entries);
     yarn_range_map_close(&map->ranges);
     yarn_pages_unmap(map, sizeof *map);
@@ -73,7 +77,7 @@ void yarn_module_map_free(struct yarn_module_map *map)
 
 const struct yarn_target *yarn_module_map_target(const struct yarn_module_map *map)
 {
-    return map->images.target;
+    return map->target;
 }
 
 static uint64_t hash_of(struct yarn_span bytes)
@@ -194,26 +198,6 @@ static uint64_t identity_of(const struct yarn_module *module)
     hash = yarn_hash_u64(hash ^ module->end);
     hash = yarn_hash_u64(hash ^ module->file_offset);
     return yarn_hash_u64(hash ^ (uint64_t)(uintptr_t)module->path);
-}
-
-static void copy_vdso(struct yarn_module_map *map, struct entry *entry)
-{
-    struct yarn_module *module = &entry->module;
-    size_t size = (size_t)yarn_u64_min(module->end - module->start, VDSO_MAX_BYTES);
-    uint8_t *bytes = yarn_pages_map(size);
-    int err = -ENOMEM;
-    if (bytes)
-        err = yarn_vdso_read(map->images.target, module->start, bytes, size);
-    if (!err)
-        err = yarn_image_cache_copy(&map->images, yarn_span_of(bytes, size), &module->image);
-    yarn_pages_unmap(bytes, size);
-    uint64_t vaddr = 0;
-    if (!err && !yarn_image_vaddr_of(module->image, module->file_offset, &vaddr))
-        err = -ENOEXEC;
-    module->image_error = err;
-    module->image_state = err ? YARN_IMAGE_ABSENT : YARN_IMAGE_OPEN;
-    module->image = err ? NULL : module->image;
-    module->bias = err ? module->bias : module->start - vaddr;
 }
 
 static int add_range(struct yarn_module_map *map, const struct yarn_module *module)
@@ -358,7 +342,7 @@ static int read_maps(const struct yarn_module_map *map, yarn_proc_map_fn *each, 
 {
     char data[PROC_BYTES];
     struct yarn_text path = yarn_text_of(data, sizeof data);
-    yarn_text_add_format(&path, "%s/maps", map->images.target->proc);
+    yarn_text_add_format(&path, "%s/maps", map->target->proc);
     return yarn_proc_maps_read(YARN_FILE_CWD, path.data, each, context);
 }
 
@@ -376,7 +360,7 @@ int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns)
 
 void yarn_module_map_rest(struct yarn_module_map *map)
 {
-    yarn_view_open_files_close(&map->images.open_files);
+    yarn_view_open_files_close(&map->images->open_files);
 }
 
 static int see_line(void *context, const struct yarn_proc_map *line)
@@ -390,11 +374,8 @@ static int see_line(void *context, const struct yarn_proc_map *line)
     return 0;
 }
 
-void yarn_module_map_sweep(struct yarn_module_map *map)
+void yarn_module_map_after_sweep(struct yarn_module_map *map)
 {
-    if (!yarn_image_cache_is_due(&map->images) || read_maps(map, see_line, map) != 0)
-        return;
-    yarn_image_cache_sweep(&map->images);
     for (uint32_t i = 0; i < map->entries.count; i++) {
         struct yarn_module *module = &entry_at(map, i)->module;
         if (!module->image || module->image->memory.data)
@@ -405,12 +386,30 @@ void yarn_module_map_sweep(struct yarn_module_map *map)
     }
 }
 
+void yarn_module_map_see_images(struct yarn_module_map *map)
+{
+    for (size_t i = 0; i < map->ranges.count; i++) {
+        struct yarn_module *module = &entry_at(map, map->ranges.items[i].number)->module;
+        if (module->image)
+            yarn_image_cache_see(module->image);
+    }
+}
+
+void yarn_module_map_sweep(struct yarn_module_map *map)
+{
+    if (map->images != &map->own_images || !yarn_image_cache_is_due(map->images) ||
+        read_maps(map, see_line, map) != 0)
+        return;
+    yarn_image_cache_sweep(map->images);
+    yarn_module_map_after_sweep(map);
+}
+
 /* A memfd without ELF content, or one whose content cannot be read, is where a JIT compiler keeps
  * its code. */
 static void lose_image(const struct yarn_module_map *map, struct yarn_module *module, int err)
 {
     if (!module->build_id.size) /* else it was open once, and there may be others by now */
-        yarn_image_cache_read_build_id(&map->images, module->start - module->file_offset,
+        yarn_image_cache_read_build_id(map->target, module->start - module->file_offset,
                                        &module->build_id);
     module->image = NULL;
     module->image_error = err;
@@ -425,6 +424,7 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
 {
     struct yarn_module *module = &entry->module;
     struct yarn_image_request request = {
+        .target = map->target,
         .start = module->start,
         .end = module->end,
         .file_offset = module->file_offset,
@@ -435,7 +435,9 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
     };
     uint64_t vaddr = 0;
     struct yarn_image *image = NULL;
-    int err = yarn_image_cache_find(&map->images, &request, &image);
+    bool is_file = module->kind == YARN_MODULE_FILE;
+    int err = (is_file ? yarn_image_cache_find : yarn_image_cache_find_vdso)(map->images, &request,
+                                                                             &image);
     if (!err && !yarn_image_vaddr_of(image, module->file_offset, &vaddr))
         err = -ENOEXEC;
     if (err) {
@@ -443,10 +445,11 @@ static void look_for_image(struct yarn_module_map *map, struct entry *entry)
         return;
     }
     module->image = image;
-    module->build_id = image->build_id;
     module->image_state = YARN_IMAGE_OPEN;
     module->image_error = 0;
     module->bias = module->start - vaddr;
+    if (is_file)
+        module->build_id = image->build_id;
 }
 
 const struct yarn_module *yarn_module_map_find(struct yarn_module_map *map, uint64_t address)
@@ -456,7 +459,7 @@ const struct yarn_module *yarn_module_map_find(struct yarn_module_map *map, uint
         return NULL;
     struct entry *entry = entry_at(map, range->number);
     if (entry->module.image_state == YARN_IMAGE_UNTRIED)
-        (entry->module.kind == YARN_MODULE_VDSO ? copy_vdso : look_for_image)(map, entry);
+        look_for_image(map, entry);
     return &entry->module;
 }
 
@@ -465,7 +468,7 @@ bool yarn_module_map_identify(struct yarn_module_map *map, uint32_t number)
     struct yarn_module *module = &entry_at(map, number)->module;
     const struct yarn_mapped_range *range = yarn_range_map_find(&map->ranges, module->start);
     if (range && module->image_state == YARN_IMAGE_UNTRIED && !module->build_id.size)
-        yarn_image_cache_read_build_id(&map->images, module->start - module->file_offset,
+        yarn_image_cache_read_build_id(map->target, module->start - module->file_offset,
                                        &module->build_id);
     return range;
 }

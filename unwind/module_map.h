@@ -57,9 +57,12 @@ struct yarn_module {
 struct yarn_module_map;
 
 /* `target`: whose mappings they are (borrowed; outlives the map). Its folder in /proc is opened by
- * name at each use: an open directory would allow to escape from a chroot of the host. */
+ * name at each use: an open directory would allow to escape from a chroot of the host. `images`:
+ * those of several maps (borrowed); NULL: the map has its own. */
+struct yarn_image_cache;
 YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map,
-                                        const struct yarn_target *target);
+                                        const struct yarn_target *target,
+                                        struct yarn_image_cache *images);
 void yarn_module_map_free(struct yarn_module_map *map);
 
 /* Whose mappings they are. */
@@ -89,6 +92,12 @@ void yarn_module_map_rest(struct yarn_module_map *map);
  * the process's maps only where enough has changed. A module whose image is closed reopens it on
  * demand. */
 void yarn_module_map_sweep(struct yarn_module_map *map);
+
+/* The same of images that several maps share, for who has them all: first each marks the images
+ * that it has mapped, then the cache is swept (image_cache.h), then each looks which were closed.
+ */
+void yarn_module_map_see_images(struct yarn_module_map *map);
+void yarn_module_map_after_sweep(struct yarn_module_map *map);
 
 /* The module that holds the address now, its image opened at first use; NULL where none does.
  * The pointer stays valid for the life of the map. */

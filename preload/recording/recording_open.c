@@ -95,7 +95,7 @@ static int open_session(struct yarn_recording *recording)
 static int open_pipeline(struct yarn_recording *recording)
 {
     yarn_account_init(&recording->account, &recording->session);
-    int err = yarn_pipeline_open(&recording->pipeline, &recording->dump);
+    int err = yarn_pipeline_open(&recording->pipeline, &recording->dump, NULL);
     return err ? yarn_failure_note(&recording->failure, "no memory for unwinding", err) : 0;
 }
 

@@ -29,13 +29,15 @@ struct group {
 };
 
 int yarn_file_names_open(struct yarn_file_names *names, struct yarn_module_map *map,
-                         const struct yarn_facts *facts)
+                         const struct yarn_facts *facts, struct yarn_pipeline_shared *shared)
 {
     *names = (struct yarn_file_names){.map = map, .facts = facts};
     yarn_arena_open(&names->names, NAMES_MAX * sizeof(struct yarn_file_name));
     yarn_arena_open(&names->questions, NAMES_MAX * sizeof(struct yarn_symbol_question));
     yarn_arena_open(&names->texts, TEXTS_BYTES);
-    int err = yarn_symbols_new(&names->symbols);
+    names->symbols = shared ? shared->symbols : NULL;
+    names->known = shared ? &shared->names : NULL;
+    int err = shared ? 0 : yarn_symbols_new(&names->symbols);
     if (!err)
         err = yarn_table_open(&names->by_place, FIRST_KEYS, 2 * NAMES_MAX);
     return err;
@@ -43,7 +45,8 @@ int yarn_file_names_open(struct yarn_file_names *names, struct yarn_module_map *
 
 void yarn_file_names_close(struct yarn_file_names *names)
 {
-    yarn_symbols_free(names->symbols);
+    if (!names->known)
+        yarn_symbols_free(names->symbols);
     names->symbols = NULL;
     yarn_table_close(&names->by_place);
     yarn_arena_close(&names->names);
@@ -95,6 +98,8 @@ void yarn_file_names_want(struct yarn_file_names *names, const struct yarn_unwin
         .module = frame->module,
         .question = {.vaddr = address, .start = start, .end = start + frame->function_size},
     };
+    if (names->known)
+        yarn_known_names_answer(names->known, frame->module->image, &name->question);
     if (yarn_table_put(&names->by_place, key_of(frame->module, address), (uint32_t)place))
         yarn_arena_rewind(&names->names, place * sizeof *name);
 }
@@ -249,6 +254,8 @@ static void ask_group(struct yarn_file_names *names, const struct group *group, 
         if (!is_of(&all[i], image))
             continue;
         all[i].question = asked[nr_taken++];
+        if (names->known)
+            yarn_known_names_keep(names->known, image, &all[i].question);
         write_late(names, &all[i], writer);
     }
 }

@@ -15,6 +15,7 @@
 
 #include "core/base/table.h"
 #include "output/dump/writer.h"
+#include "recording/pipeline/shared.h"
 #include "recording/process/facts.h"
 #include "unwind/module_map.h"
 #include "unwind/symbol/symbols.h"
@@ -27,8 +28,9 @@ struct yarn_file_name {
 };
 
 struct yarn_file_names {
-    struct yarn_symbols *symbols; /* owned */
-    struct yarn_module_map *map;  /* borrowed, as are the facts */
+    struct yarn_symbols *symbols;   /* owned, unless they are shared */
+    struct yarn_known_names *known; /* borrowed, of those that share them; NULL: nobody else */
+    struct yarn_module_map *map;    /* borrowed, as are the facts */
     const struct yarn_facts *facts;
     struct yarn_arena names;     /* an array of struct yarn_file_name */
     struct yarn_table by_place;  /* module and address -> place in that */
@@ -41,7 +43,8 @@ struct yarn_file_names {
 };
 
 YARN_MUST_CHECK int yarn_file_names_open(struct yarn_file_names *names, struct yarn_module_map *map,
-                                         const struct yarn_facts *facts);
+                                         const struct yarn_facts *facts,
+                                         struct yarn_pipeline_shared *shared);
 
 /* Idempotent. */
 void yarn_file_names_close(struct yarn_file_names *names);

@@ -23,10 +23,10 @@ struct unnamed {
 };
 
 int yarn_frame_names_open(struct yarn_frame_names *names, struct yarn_module_map *map,
-                          const struct yarn_facts *facts)
+                          const struct yarn_facts *facts, struct yarn_pipeline_shared *shared)
 {
     *names = (struct yarn_frame_names){.kernel = YARN_KERNEL_NAMES_CLOSED};
-    int err = yarn_file_names_open(&names->files, map, facts);
+    int err = yarn_file_names_open(&names->files, map, facts, shared);
     if (!err)
         err = yarn_jit_names_new(&names->jit, map, (uint32_t)facts->pid, facts->start_realtime_ns);
     yarn_arena_open(&names->unnamed, UNNAMED_MAX * sizeof(struct unnamed));

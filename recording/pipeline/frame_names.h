@@ -26,10 +26,11 @@ struct yarn_frame_names {
     bool kernel_was_read;        /* at that time */
 };
 
-/* `map` and `facts` are borrowed. */
+/* `map` and `facts` are borrowed, as is what is shared with other processes; NULL: nothing. */
 YARN_MUST_CHECK int yarn_frame_names_open(struct yarn_frame_names *names,
                                           struct yarn_module_map *map,
-                                          const struct yarn_facts *facts);
+                                          const struct yarn_facts *facts,
+                                          struct yarn_pipeline_shared *shared);
 /* Code that was generated in the process: not in a file that can be read. */
 static inline bool yarn_frame_is_generated(const struct yarn_unwind_frame *frame)
 {

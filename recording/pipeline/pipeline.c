@@ -9,7 +9,8 @@
 enum { FRAMES_PER_CHECK = 16, BRANCHES_AT_ONCE = 128 };
 #define QUEUE_BYTES YARN_MIB(4)
 
-int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump *dump)
+int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump *dump,
+                       struct yarn_pipeline_shared *shared)
 {
     const struct yarn_session *session = dump->session;
     *pipeline = (struct yarn_pipeline){
@@ -18,11 +19,12 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump 
         .reader_tid = (uint32_t)session->own_tid,
         .queue = YARN_QUEUE_CLOSED,
     };
-    int err = yarn_module_map_new(&pipeline->map, session->request->target);
+    int err = yarn_module_map_new(&pipeline->map, session->request->target,
+                                  shared ? &shared->images : NULL);
     if (!err)
         err = yarn_unwinder_new(&pipeline->unwinder, dump->job->options.unwinder, pipeline->map);
     if (!err)
-        err = yarn_frame_names_open(&pipeline->names, pipeline->map, &dump->job->facts);
+        err = yarn_frame_names_open(&pipeline->names, pipeline->map, &dump->job->facts, shared);
     yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
     if (!err && yarn_session_records_switches(session))
         pipeline->runs = yarn_switch_runs_new(session->threads);

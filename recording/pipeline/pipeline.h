@@ -43,9 +43,10 @@ struct yarn_pipeline {
     bool is_in_sample;             /* that is stored at once: many more will come */
 };
 
-/* Closed on failure. */
+/* Closed on failure. `shared`: with other processes (borrowed); NULL: nothing. */
 YARN_MUST_CHECK int yarn_pipeline_open(struct yarn_pipeline *pipeline,
-                                       struct yarn_process_dump *dump);
+                                       struct yarn_process_dump *dump,
+                                       struct yarn_pipeline_shared *shared);
 
 /* Receives every record of the process; must not outlive `pipeline`. */
 struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipeline);

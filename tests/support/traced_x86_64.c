@@ -39,7 +39,7 @@ int traced_start(struct traced *traced, char **command)
     if (ptrace(PTRACE_SETOPTIONS, traced->pid, NULL, PTRACE_O_EXITKILL))
         return -errno;
     traced->target = yarn_target_of(traced->pid);
-    return yarn_module_map_new(&traced->map, &traced->target);
+    return yarn_module_map_new(&traced->map, &traced->target, NULL);
 }
 
 bool traced_run_on(const struct traced *traced, unsigned pause_us)

@@ -60,7 +60,7 @@ static bool find_in_map(struct yarn_module_map *map, const char *name, uint64_t 
 bool yarn_symbol_place_find(const char *symbol, uint64_t *ret_address)
 {
     struct yarn_module_map *map;
-    if (yarn_module_map_new(&map, &yarn_target_self))
+    if (yarn_module_map_new(&map, &yarn_target_self, NULL))
         return false;
     bool is_found = !yarn_module_map_read_proc(map, 0) && find_in_map(map, symbol, ret_address);
     yarn_module_map_free(map);

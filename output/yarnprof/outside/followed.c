@@ -24,13 +24,14 @@ static void init(struct yarn_followed *followed, const struct yarn_job *tree_job
 }
 
 int yarn_followed_new(struct yarn_followed **ret_followed, const struct yarn_job *tree_job,
-                      const struct yarn_session *session, const struct yarn_target *target)
+                      const struct yarn_session *session, const struct yarn_target *target,
+                      struct yarn_pipeline_shared *shared)
 {
     struct yarn_followed *followed = yarn_pages_map(sizeof *followed);
     if (!followed)
         return -ENOMEM;
     init(followed, tree_job, session, target);
-    int err = yarn_pipeline_open(&followed->pipeline, &followed->dump);
+    int err = yarn_pipeline_open(&followed->pipeline, &followed->dump, shared);
     if (err) {
         yarn_pages_unmap(followed, sizeof *followed);
         return err;

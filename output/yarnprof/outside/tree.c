@@ -13,7 +13,8 @@ int yarn_process_tree_open(struct yarn_process_tree *tree, const struct yarn_job
 {
     *tree = (struct yarn_process_tree){.job = job, .session = session};
     yarn_arena_open(&tree->paths, PATHS_BYTES);
-    return yarn_table_open(&tree->path_at, FIRST_KEYS, KEYS_MAX);
+    int err = yarn_table_open(&tree->path_at, FIRST_KEYS, KEYS_MAX);
+    return err ? err : yarn_pipeline_shared_open(&tree->shared);
 }
 
 /* ---- processes ---- */
@@ -192,7 +193,8 @@ static bool begin_following(struct yarn_process_tree *tree, struct yarn_tree_pro
 {
     if (process->is_ignored)
         return false;
-    int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target);
+    int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target,
+                                &tree->shared);
     if (err) {
         note(tree, "no memory for a process", err);
         process->is_ignored = true;
@@ -388,13 +390,37 @@ struct yarn_record_listener yarn_process_tree_listener(struct yarn_process_tree 
     return (struct yarn_record_listener){tree, on_record, on_malformed};
 }
 
-void yarn_process_tree_store(struct yarn_process_tree *tree)
+typedef void (*visit_fn)(struct yarn_followed *followed, uint64_t now_ns);
+
+static void visit(struct yarn_process_tree *tree, visit_fn each)
 {
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     for (size_t i = 0; i < YARN_TREE_BUCKETS; i++)
         for (struct yarn_tree_process *at = tree->buckets[i]; at; at = at->next)
             if (at->followed)
-                yarn_followed_store(at->followed, now_ns);
+                each(at->followed, now_ns);
+}
+
+static void see_images(struct yarn_followed *followed, uint64_t now_ns)
+{
+    (void)now_ns;
+    yarn_module_map_see_images(followed->pipeline.map);
+}
+
+static void look_for_closed(struct yarn_followed *followed, uint64_t now_ns)
+{
+    (void)now_ns;
+    yarn_module_map_after_sweep(followed->pipeline.map);
+}
+
+void yarn_process_tree_store(struct yarn_process_tree *tree)
+{
+    visit(tree, yarn_followed_store);
+    if (!yarn_image_cache_is_due(&tree->shared.images))
+        return;
+    visit(tree, see_images);
+    yarn_image_cache_sweep(&tree->shared.images);
+    visit(tree, look_for_closed);
 }
 
 void yarn_process_tree_end(struct yarn_process_tree *tree, int status)
@@ -411,6 +437,7 @@ void yarn_process_tree_end(struct yarn_process_tree *tree, int status)
 void yarn_process_tree_close(struct yarn_process_tree *tree)
 {
     yarn_process_tree_end(tree, -1);
+    yarn_pipeline_shared_close(&tree->shared);
     yarn_table_close(&tree->path_at);
     yarn_arena_close(&tree->paths);
 }

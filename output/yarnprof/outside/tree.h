@@ -19,9 +19,10 @@ struct yarn_process_tree {
     struct yarn_tree_process *buckets[YARN_TREE_BUCKETS]; /* owned; by pid */
     struct yarn_arena paths;
     struct yarn_table path_at; /* hash of a path -> where it stands in that */
-    pid_t first_pid;           /* of the command */
-    uint64_t nr_lost;          /* records, as far as the kernel said so in the rings */
-    uint64_t nr_stray;         /* records of processes that were never announced */
+    struct yarn_pipeline_shared shared;
+    pid_t first_pid;   /* of the command */
+    uint64_t nr_lost;  /* records, as far as the kernel said so in the rings */
+    uint64_t nr_stray; /* records of processes that were never announced */
     uint64_t nr_malformed;
     size_t nr_dumps, nr_processes;
     const char *failure; /* the first that a process had, and its negative errno; NULL: none */

@@ -109,7 +109,7 @@ void made_process_begin(void)
     make_session();
     yarn_account_init(&made.account, &made.session);
     make_dump();
-    ck_assert_int_eq(yarn_pipeline_open(&made.pipeline, &made.dump), 0);
+    ck_assert_int_eq(yarn_pipeline_open(&made.pipeline, &made.dump, NULL), 0);
 }
 
 void made_process_end(void)

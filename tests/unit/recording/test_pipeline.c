@@ -250,7 +250,7 @@ END_TEST
 START_TEST(two_pipelines_follow_a_process_each)
 {
     static struct yarn_pipeline other;
-    ck_assert_int_eq(yarn_pipeline_open(&other, &made.dump), 0);
+    ck_assert_int_eq(yarn_pipeline_open(&other, &made.dump, NULL), 0);
     other.pid = MADE_PID + 7;
     struct yarn_typed_record record = sample();
     record.perf.pid = MADE_PID + 7;

@@ -22,7 +22,7 @@ static void open_walks(void)
     struct yarn_mapping mapping = {.start = CODE, .end = CODE + 0x10000, .path = "/made/program"};
     static struct yarn_target target;
     target = yarn_target_of(4194000);
-    ck_assert_int_eq(yarn_module_map_new(&map, &target), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &target, NULL), 0);
     ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
     ck_assert_int_eq(yarn_unwinder_new(&unwinder, 0, map), 0);
     yarn_queue_open(&queue, 1 << 20);

@@ -146,7 +146,7 @@ START_TEST(both_engines_agree_at_every_instruction)
     stack_t stack = {.ss_sp = own, .ss_size = sizeof own};
     struct sigaction action = {.sa_sigaction = on_step, .sa_flags = SA_ONSTACK | SA_SIGINFO};
     stack_end = yarn_live_stack_end((uintptr_t)&stack);
-    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self, NULL), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     ck_assert_int_eq(yarn_unwinder_new(&automatic, YARN_UNWINDER_AUTO, map), 0);
     ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWINDER_LIBUNWIND, map), 0);

@@ -22,7 +22,7 @@ static _Atomic pid_t waiting;
 
 static void set_up(void)
 {
-    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self, NULL), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     ck_assert_int_eq(yarn_unwinder_new(&unwinder, YARN_UNWINDER_AUTO, map), 0);
     ck_assert_int_eq(pipe(ends), 0);

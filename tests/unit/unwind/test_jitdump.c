@@ -225,7 +225,7 @@ static void open_jit(void)
     open_all();
     (void)snprintf(map_path, sizeof map_path, "/tmp/perf-%d.map", (int)getpid());
     (void)unlink(map_path);
-    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_nobody), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_nobody, NULL), 0);
     ck_assert_int_eq(yarn_jit_names_new(&jit, map, (uint32_t)getpid(), 0), 0);
 }
 

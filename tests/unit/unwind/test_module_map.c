@@ -19,7 +19,7 @@ static size_t pages_before;
 static void set_up(void)
 {
     pages_before = yarn_pages_total();
-    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self, NULL), 0);
 }
 
 static void tear_down(void)

@@ -9,6 +9,7 @@
 #include "core/base/pages.h"
 #include "core/sys/file.h"
 #include "tests/support/suite.h"
+#include "unwind/image_cache.h"
 #include "unwind/module_map.h"
 
 enum { PAGE = 4096 };
@@ -22,7 +23,7 @@ static void set_up(void)
     snprintf(path, sizeof path, "/tmp/yarn_test_%d", (int)getpid());
     snprintf(other, sizeof other, "/tmp/yarn_test_%d.new", (int)getpid());
     pages_before = yarn_pages_total();
-    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self, NULL), 0);
 }
 
 static void tear_down(void)
@@ -120,6 +121,37 @@ START_TEST(deleted_file_is_reached_through_map_files_or_absent)
 }
 END_TEST
 
+START_TEST(maps_of_several_processes_share_images_that_are_kept_while_one_has_them)
+{
+    static struct yarn_image_cache images;
+    struct yarn_module_map *maps[2];
+    const uint64_t address = (uint64_t)(uintptr_t)dprintf;
+    ck_assert_int_eq(yarn_image_cache_open(&images), 0);
+    for (int i = 0; i < 2; i++) {
+        ck_assert_int_eq(yarn_module_map_new(&maps[i], &yarn_target_self, &images), 0);
+        ck_assert_int_eq(yarn_module_map_read_proc(maps[i], 0), 0);
+    }
+    const struct yarn_image *image = yarn_module_map_find(maps[0], address)->image;
+    ck_assert_ptr_nonnull(image);
+    ck_assert_ptr_eq(yarn_module_map_find(maps[1], address)->image, image);
+    yarn_module_map_free(maps[0]);
+    for (int i = 0; i < 3; i++) {
+        yarn_module_map_see_images(maps[1]);
+        yarn_image_cache_sweep(&images);
+        yarn_module_map_after_sweep(maps[1]);
+    }
+    ck_assert_ptr_eq(yarn_module_map_find(maps[1], address)->image, image);
+    ck_assert_ptr_nonnull(image->memory.data);
+    for (int i = 0; i < 2; i++)
+        yarn_image_cache_sweep(&images);
+    yarn_module_map_after_sweep(maps[1]);
+    ck_assert_ptr_null(image->memory.data);
+    ck_assert_ptr_nonnull(yarn_module_map_find(maps[1], address)->image); /* opened again */
+    yarn_module_map_free(maps[1]);
+    yarn_image_cache_close(&images);
+}
+END_TEST
+
 START_TEST(deleted_file_has_the_build_id_that_its_memory_has)
 {
     static const struct yarn_target without_proc = {.kind = YARN_TARGET_OWN};
@@ -134,7 +166,7 @@ START_TEST(deleted_file_has_the_build_id_that_its_memory_has)
     ck_assert_ptr_ne(mapped, MAP_FAILED);
     close(fd);
     uint64_t base = (uint64_t)(uintptr_t)mapped;
-    ck_assert_int_eq(yarn_module_map_new(&blind, &without_proc), 0);
+    ck_assert_int_eq(yarn_module_map_new(&blind, &without_proc, NULL), 0);
     struct yarn_mapping mapping = {.start = base + PAGE,
                                    .end = base + 2 * PAGE,
                                    .file_offset = PAGE,
@@ -178,7 +210,7 @@ END_TEST
 START_TEST(replaced_file_is_said_to_be_replaced_where_map_files_is_out_of_reach)
 {
     struct yarn_module_map *blind;
-    ck_assert_int_eq(yarn_module_map_new(&blind, &yarn_target_nobody), 0);
+    ck_assert_int_eq(yarn_module_map_new(&blind, &yarn_target_nobody, NULL), 0);
     struct yarn_mapping by_inode = {
         .start = 0x20000, .end = 0x30000, .path = "/bin/true", .inode = 1};
     struct yarn_mapping gone = {.start = 0x30000, .end = 0x40000, .path = "/bin/true (deleted)"};
@@ -212,7 +244,7 @@ START_TEST(foreign_numbers_are_settled_by_what_stands_in_memory)
     ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
     ck_assert_int_eq(yarn_module_map_find(map, mapping.start)->image_state, YARN_IMAGE_OPEN);
     struct yarn_module_map *blind;
-    ck_assert_int_eq(yarn_module_map_new(&blind, &yarn_target_nobody), 0);
+    ck_assert_int_eq(yarn_module_map_new(&blind, &yarn_target_nobody, NULL), 0);
     mapping.path = "/bin/true";
     ck_assert_int_eq(yarn_module_map_add(blind, &mapping), 0);
     ck_assert_int_eq(yarn_module_map_find(blind, mapping.start)->image_state, YARN_IMAGE_REPLACED);
@@ -278,6 +310,7 @@ int main(void)
     TCase *tests = tcase_create("files that change");
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, other_file_at_the_same_address_has_its_own_image);
+    tcase_add_test(tests, maps_of_several_processes_share_images_that_are_kept_while_one_has_them);
     tcase_add_test(tests, deleted_file_has_the_build_id_that_its_memory_has);
     tcase_add_test(tests, deleted_file_is_reached_through_map_files_or_absent);
     tcase_add_test(tests, replaced_file_is_not_taken_for_the_mapped_one);

@@ -15,7 +15,7 @@ static struct yarn_cached_rule first[FAR_TOO_MANY];
 
 static void open_cache(void)
 {
-    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self, NULL), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     ck_assert_int_eq(yarn_rule_cache_open(&cache, map, &yarn_machine_native), 0);
 }

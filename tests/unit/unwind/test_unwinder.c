@@ -23,7 +23,7 @@ static struct yarn_frames by_auto, by_oracle;
 
 static void open_unwinders(void)
 {
-    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self, NULL), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     ck_assert_int_eq(yarn_unwinder_new(&automatic, YARN_UNWINDER_AUTO, map), 0);
     ck_assert_int_eq(yarn_unwinder_new(&oracle, YARN_UNWINDER_LIBUNWIND, map), 0);

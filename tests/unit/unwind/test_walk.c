@@ -33,7 +33,7 @@ START_TEST(a_stack_is_walked_to_its_start_and_no_further_than_its_copy)
 {
     struct yarn_module_map *map;
     struct yarn_unwinder *unwinder;
-    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self), 0);
+    ck_assert_int_eq(yarn_module_map_new(&map, &yarn_target_self, NULL), 0);
     ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
     ck_assert_int_eq(yarn_unwinder_new(&unwinder, YARN_UNWINDER_AUTO, map), 0);
     ck_assert_uint_eq(descend(DEPTH), DEPTH + 1);
