@@ -3,6 +3,7 @@
 which process of a tree, what refuses them, and what becomes of them in a trace.dat."""
 
 import collections
+import json
 import os
 import pathlib
 import re
@@ -133,6 +134,27 @@ class Tracepoints(harness.Case):
                     came_in[struct.unpack_from("<i", raw, 56)[0]] += 1
         self.assertTrue(came_in)
         self.assertLessEqual(set(came_in), set.union(*raws.values()))
+
+    def test_who_had_the_core(self):
+        """Beside a process of another name, not recorded, that never leaves the core of its own will:
+        it had the core for no longer than it ran, and some of what the other waited for."""
+        hog = harness.start(["/bin/sh", "-c", "while :; do :; done"], self.folder(), preload=False,
+                            before=on_one_core)
+        spin = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done"
+        run, (dump,) = self.recorded("tracepoints:all", ["/bin/sh", "-c", spin], before=on_one_core)
+        hog.kill()
+        _, _, usage = os.wait4(hog.pid, 0)
+        hog.communicate()
+        shown = json.loads(harness.yarnprof("sched", "--wait-for-core", "--format=json", run.dumps).stdout)
+        (thread,), rows = shown["threads"], shown["wait_for_core"]
+        self.assertEqual({row["waiter"] for row in rows}, {dump["process"]["pid"]})
+        whole = sum(row["ns"] for row in rows)
+        self.assertLessEqual(whole, thread["runnable_ns"] + thread["switching_ns"])
+        self.assertGreater(whole, 0.9 * thread["runnable_ns"])
+        (of_hog,) = [row for row in rows if row["holder"] == hog.pid]
+        self.assertEqual((of_hog["holder_comm"], of_hog["holder_pid"]), ("sh", None))
+        self.assertLessEqual(of_hog["ns"], (usage.ru_utime + usage.ru_stime) * 1e9)
+        self.assertGreater(of_hog["ns"], 0.1 * whole)
 
     def test_record_holds_one_of_each(self):
         """However they are asked for; what it runs holds none of them."""

@@ -297,7 +297,13 @@ static int take_waking(struct yarn_loader *loader, const struct yarn_dump_sample
     int err = sample->tid ? yarn_loader_thread(loader, sample->tid, &thread) : 0;
     if (err || !fields)
         return err;
-    return yarn_wakings_add(loader->options->wakings, loader->profile, fields, thread, sample);
+    struct yarn_wakings *wakings = loader->options->wakings;
+    err = yarn_wakings_add(wakings, loader->profile, fields, thread, sample);
+    bool is_of_machine = yarn_loader_dump(loader)->events[sample->event].record.flags &
+                         YARN_DUMP_EVENT_IS_OF_MACHINE;
+    return err || !wakings->has_cores || !is_of_machine
+               ? err
+               : yarn_wakings_add_arrival(wakings, fields, sample);
 }
 
 /* In no total, and only where the view is about scheduling. */

@@ -19,6 +19,7 @@ struct reading {
     struct yarn_profile *profile;
     struct yarn_stream *stream;
     struct yarn_sched_log *sched;
+    struct yarn_sched_cores *all_cores;
     uint32_t dump;
     size_t first_life;
     bool has_wakings;
@@ -84,6 +85,18 @@ static void end_life(struct reading *reading, uint32_t pid)
         reading->sched->lives[at].has_ended = true;
 }
 
+/* Of a pid, which was seen. */
+static int add_arrival(struct reading *reading, uint32_t cpu, uint64_t time_ns, uint32_t pid)
+{
+    uint32_t at = pid ? yarn_table_find(&reading->lives, pid) : YARN_TABLE_NONE;
+    const struct yarn_sched_arrival arrival = {
+        .time_ns = time_ns,
+        .cpu = cpu & (CORES_MAX - 1),
+        .who = {at == YARN_TABLE_NONE ? UINT32_MAX : reading->sched->lives[at].owner, pid},
+    };
+    return yarn_sched_cores_add(reading->all_cores, &arrival);
+}
+
 static int take_switch(struct reading *reading, const struct yarn_entry *entry)
 {
     uint32_t prev = (uint32_t)value(reading, entry, "prev_pid");
@@ -105,7 +118,7 @@ static int take_switch(struct reading *reading, const struct yarn_entry *entry)
     if (state & ENDED)
         end_life(reading, prev);
     *core = (struct core){true, next, entry->time_ns, entry->time_ns};
-    return err;
+    return err ? err : add_arrival(reading, (uint32_t)entry->cpu, entry->time_ns, next);
 }
 
 static int take_waking(struct reading *reading, const struct yarn_entry *entry)
@@ -130,7 +143,11 @@ static int pass_gap(struct reading *reading, uint32_t cpu)
                                          .length_ns = core->seen_ns - core->since_ns,
                                          .cpu = cpu & (CORES_MAX - 1),
                                          .is_open = true};
+    const struct yarn_sched_arrival unknown = {core->seen_ns, cpu & (CORES_MAX - 1),
+                                               YARN_SCHED_NOBODY_KNOWN};
     int err = core->is_known ? add_span(reading, core->pid, &span) : 0;
+    if (!err && core->is_known)
+        err = yarn_sched_cores_add(reading->all_cores, &unknown);
     core->is_known = false;
     return err;
 }
@@ -207,13 +224,15 @@ static int read_entries(struct reading *reading, const struct yarn_entry *entrie
 }
 
 int yarn_profile_load_stream(struct yarn_profile *profile, const char *name,
-                             struct yarn_stream *stream, struct yarn_sched_log *sched)
+                             struct yarn_stream *stream, struct yarn_sched_log *sched,
+                             struct yarn_sched_cores *cores)
 {
     size_t count;
     const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
     struct reading reading = {.profile = profile,
                               .stream = stream,
                               .sched = sched,
+                              .all_cores = cores,
                               .first_life = sched->nr_lives,
                               .lives = YARN_TABLE_CLOSED,
                               .cores = calloc(CORES_MAX, sizeof *reading.cores)};

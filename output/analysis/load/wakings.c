@@ -54,6 +54,17 @@ int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
     return YARN_ARRAY_PUT(&wakings->list, &wakings->count, &wakings->capacity, &waking);
 }
 
+int yarn_wakings_add_arrival(struct yarn_wakings *wakings, const struct yarn_trace_fields *fields,
+                             const struct yarn_dump_sample *sample)
+{
+    struct yarn_waking_arrival arrival = {
+        .time_ns = sample->time_ns, .who = {.thread = YARN_DUMP_NONE}, .cpu = sample->cpu};
+    if (!yarn_raw_thread_pid(fields, "next_pid", sample->raw, &arrival.who.raw_pid))
+        return 0;
+    return YARN_ARRAY_PUT(&wakings->arrivals, &wakings->nr_arrivals, &wakings->arrivals_capacity,
+                          &arrival);
+}
+
 /* Threads by their number; those with one number follow each other. */
 struct by_tid {
     struct yarn_table last;
@@ -122,6 +133,10 @@ static int resolve_all(struct yarn_wakings *wakings, const struct yarn_profile *
         resolve(wakings, profile, &index, waking->time_ns, &waking->waker);
         resolve(wakings, profile, &index, waking->time_ns, &waking->woken);
     }
+    for (size_t i = 0; !err && i < wakings->nr_arrivals; i++)
+        if (wakings->arrivals[i].who.raw_pid)
+            resolve(wakings, profile, &index, wakings->arrivals[i].time_ns,
+                    &wakings->arrivals[i].who);
     if (!err)
         err = find_covers(wakings, profile);
     yarn_table_close(&index.last);
@@ -164,9 +179,22 @@ int yarn_wakings_add_to_log(struct yarn_wakings *wakings, const struct yarn_prof
     return err;
 }
 
+int yarn_wakings_add_to_cores(const struct yarn_wakings *wakings, struct yarn_sched_cores *cores)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < wakings->nr_arrivals; i++) {
+        const struct yarn_waking_arrival *from = &wakings->arrivals[i];
+        const struct yarn_sched_arrival arrival = {
+            from->time_ns, from->cpu, {from->who.thread, from->who.raw_pid}};
+        err = yarn_sched_cores_add(cores, &arrival);
+    }
+    return err;
+}
+
 void yarn_wakings_fini(struct yarn_wakings *wakings)
 {
     free(wakings->list);
+    free(wakings->arrivals);
     free(wakings->covers);
     yarn_table_close(&wakings->threads);
     yarn_table_close(&wakings->comms);

@@ -1,14 +1,15 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Who woke whom, of the sched_waking samples of dumps. A sample has the numbers that threads have
- * in the first pid namespace; who that is in the profile is found by samples that have both
- * numbers, or where those are equal, by the number alone. Whoever is not found is of another
- * process. Threads: one owner at a time.
+ * Who woke whom, and who came in on a core, of the sched_waking and sched_switch samples of dumps.
+ * A sample has the numbers that threads have in the first pid namespace; who that is in the profile
+ * is found by samples that have both numbers, or where those are equal, by the number alone.
+ * Whoever is not found is of another process. Threads: one owner at a time.
  */
 #pragma once
 
 #include "output/analysis/profile/profile.h"
+#include "output/analysis/sched/cores.h"
 #include "output/analysis/sched/sched_log.h"
 #include "output/trace/trace_fields.h"
 
@@ -29,14 +30,24 @@ struct yarn_wakings_cover {
     uint64_t from_ns, to_ns;
 };
 
+/* A thread that came in on a core, as an event of the whole machine saw it. */
+struct yarn_waking_arrival {
+    uint64_t time_ns;
+    struct yarn_waking_side who;
+    uint32_t cpu;
+};
+
 struct yarn_wakings {
     struct yarn_waking *list; /* owned array */
     size_t count, capacity;
+    struct yarn_waking_arrival *arrivals; /* owned array; where `has_cores` */
+    size_t nr_arrivals, arrivals_capacity;
     struct yarn_wakings_cover *covers; /* owned array */
     size_t nr_covers, covers_capacity;
     struct yarn_table threads; /* raw pid to thread, as samples had both */
     struct yarn_table comms;   /* raw pid to the name it had last */
     bool has_other_numbers;    /* a thread has another number in its own namespace */
+    bool has_cores;            /* the caller's: arrivals are taken */
 };
 
 #define YARN_WAKINGS_EMPTY                                                                         \
@@ -46,10 +57,17 @@ struct yarn_wakings {
 YARN_MUST_CHECK int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
                                      const struct yarn_trace_fields *fields, uint32_t thread,
                                      const struct yarn_dump_sample *sample);
+/* The same of a sample of sched_switch on the whole machine. */
+YARN_MUST_CHECK int yarn_wakings_add_arrival(struct yarn_wakings *wakings,
+                                             const struct yarn_trace_fields *fields,
+                                             const struct yarn_dump_sample *sample);
 /* Once all dumps are loaded: those of threads of the profile become wakings of the log, which is
  * not sorted yet; a waker of another process has its raw pid there. */
 YARN_MUST_CHECK int yarn_wakings_add_to_log(struct yarn_wakings *wakings,
                                             const struct yarn_profile *profile,
                                             struct yarn_sched_log *sched);
+/* After that: the arrivals, in order. */
+YARN_MUST_CHECK int yarn_wakings_add_to_cores(const struct yarn_wakings *wakings,
+                                              struct yarn_sched_cores *cores);
 /* Idempotent. */
 void yarn_wakings_fini(struct yarn_wakings *wakings);

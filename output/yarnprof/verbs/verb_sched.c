@@ -9,11 +9,12 @@
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
 
-enum { TIMELINE = YARN_ARGUMENT_OWN, WAKERS, COUPLEBREAK, SAVE, LOAD };
+enum { TIMELINE = YARN_ARGUMENT_OWN, WAKERS, WAIT_FOR_CORE, COUPLEBREAK, SAVE, LOAD };
 
 static const struct yarn_argument arguments[] = {
     {"timeline", 0, NULL, "a line a thread: what it did when", TIMELINE},
     {"wakers", 0, NULL, "who woke whom, and how long that then waited for a core", WAKERS},
+    {"wait-for-core", 0, NULL, "who was on the core while a thread waited for it", WAIT_FOR_CORE},
     {"couplebreak", 0, "[=STREAM,...]",
      "events with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
     {"save", 0, "FILE.json", "write down what is looked at", SAVE},
@@ -36,7 +37,8 @@ static const struct yarn_argument arguments[] = {
 
 struct request {
     struct yarn_view view;
-    bool is_timeline, has_wakers;
+    bool is_timeline, has_wakers, has_cores;
+    struct yarn_sched_cores cores;         /* of all threads, where that is shown */
     bool is_trace;                         /* what is looked at is no dump */
     const char *couplebreak, *save, *load; /* NULL: not asked for */
     const char *time;
@@ -55,6 +57,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return 0;
     case WAKERS:
         request->has_wakers = true;
+        return 0;
+    case WAIT_FOR_CORE:
+        request->has_cores = true;
         return 0;
     case COUPLEBREAK:
         request->couplebreak = value ? value : "";
@@ -87,6 +92,8 @@ static int print(const struct request *request, const struct yarn_sched_view *vi
     const struct yarn_out *out = &request->view.out;
     if (out->format == YARN_OUT_JSON)
         return yarn_sched_json(view, out);
+    if (request->has_cores)
+        return yarn_sched_wait_for_core(view, out, NULL);
     if (request->has_wakers) {
         int err = yarn_sched_wakers(view, out, NULL);
         return err || out->format == YARN_OUT_CSV ? err : yarn_sched_locks(view, out, NULL);
@@ -105,12 +112,17 @@ static int show(struct request *request, const struct yarn_profile *profile,
 {
     struct yarn_sched_view view = {.profile = profile,
                                    .sched = sched,
-                                   .wakers = request->has_wakers ? &wakings->comms : NULL,
+                                   .comms = request->is_trace ? NULL : &wakings->comms,
+                                   .has_wakers = request->has_wakers,
+                                   .cores = request->has_cores ? &request->cores : NULL,
                                    .shown = &request->shown,
                                    .limit = yarn_view_limit(&request->view, 0)};
     if (request->couplebreak)
         view.streams = &request->streams;
     int err = request->is_trace ? 0 : yarn_wakings_add_to_log(wakings, profile, sched);
+    if (!err && !request->is_trace)
+        err = yarn_wakings_add_to_cores(wakings, &request->cores);
+    yarn_sched_cores_sort(&request->cores);
     if (!err)
         err = yarn_sched_log_sort(sched);
     if (!err)
@@ -170,7 +182,8 @@ static int load_traces(struct request *request, char *const *paths, struct yarn_
         status = yarn_stream_list_add(&request->streams, "sched", *paths);
     for (size_t i = 0; status < 0 && i < request->streams.count; i++) {
         const char *path = request->streams.list[i].path;
-        err = yarn_profile_load_stream(ret_profile, path, request->streams.list[i].stream, sched);
+        err = yarn_profile_load_stream(ret_profile, path, request->streams.list[i].stream, sched,
+                                       &request->cores);
         if (err)
             yarn_complain("sched", "%s: %s", path, yarn_memory_why(err));
         status = err ? YARN_STATUS_FAILED : -1;
@@ -185,6 +198,7 @@ static int load_traces(struct request *request, char *const *paths, struct yarn_
 static int load_dumps(struct request *request, char *const *paths, struct yarn_sched_log *sched,
                       struct yarn_wakings *wakings, struct yarn_profile *ret_profile)
 {
+    wakings->has_cores = request->has_cores;
     struct yarn_load_options options = {
         .sched = sched,
         .wakings = wakings,
@@ -295,6 +309,7 @@ int yarn_verb_sched(int argc, char **argv)
     yarn_sources_fini(&request.sources);
     yarn_saved_view_fini(&request.saved);
     yarn_sched_log_fini(&sched);
+    yarn_sched_cores_fini(&request.cores);
     yarn_wakings_fini(&wakings);
     yarn_select_fini(&request.view.select);
     return status;

@@ -64,6 +64,14 @@ const char *yarn_sched_view_comm(const struct yarn_sched_view *view,
     return yarn_profile_text(view->profile, view->profile->threads[row->life->owner].comm);
 }
 
+const char *yarn_sched_view_foreign(const struct yarn_sched_view *view, uint32_t tid)
+{
+    if (!tid)
+        return "<idle>";
+    uint32_t comm = view->comms ? yarn_table_find(view->comms, tid) : YARN_TABLE_NONE;
+    return yarn_profile_text(view->profile, comm == YARN_TABLE_NONE ? 0 : comm);
+}
+
 uint32_t yarn_sched_view_pid(const struct yarn_sched_view *view, const struct yarn_sched_row *row)
 {
     const struct yarn_profile *profile = view->profile;

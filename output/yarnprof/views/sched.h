@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "output/analysis/sched/cores.h"
 #include "output/analysis/sched/sums.h"
 #include "output/analysis/table/choice.h"
 #include "output/yarnprof/io/out.h"
@@ -18,7 +19,9 @@ struct yarn_sched_row {
 
 struct yarn_sched_view {
     const struct yarn_profile *profile;
-    const struct yarn_table *wakers;        /* names by raw pid; NULL: who woke whom is not shown */
+    const struct yarn_table *comms;         /* names by raw pid; NULL: of a trace file */
+    bool has_wakers;                        /* who woke whom is shown */
+    const struct yarn_sched_cores *cores;   /* sorted; NULL: who had the core is not shown */
     const struct yarn_sched_log *sched;     /* sorted; owners are threads of the profile */
     uint64_t from_ns, to_ns;                /* what is looked at, within the recording */
     const struct yarn_stream_list *streams; /* NULL: couplebreak is not shown */
@@ -39,6 +42,8 @@ size_t yarn_sched_view_count(const struct yarn_sched_view *view);
 /* Of a row: what the thread was called at its end, and its process. */
 const char *yarn_sched_view_comm(const struct yarn_sched_view *view,
                                  const struct yarn_sched_row *row);
+/* Of a number that the kernel has for a thread of no process that was recorded. */
+const char *yarn_sched_view_foreign(const struct yarn_sched_view *view, uint32_t tid);
 uint32_t yarn_sched_view_pid(const struct yarn_sched_view *view, const struct yarn_sched_row *row);
 
 /* What the dumps say of the whole. */
@@ -58,6 +63,9 @@ void yarn_sched_threads(const struct yarn_sched_view *view, const struct yarn_ou
 /* Who woke whom: a row a pair, the most wakings first. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_wakers(const struct yarn_sched_view *view,
                                       const struct yarn_out *out, struct yarn_json *json);
+/* Who was on the core while a thread waited for it: a row a pair, the longest first. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_wait_for_core(const struct yarn_sched_view *view,
+                                             const struct yarn_out *out, struct yarn_json *json);
 /* Who held locks that another waited for: a row a pair, the longest first. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_locks(const struct yarn_sched_view *view, const struct yarn_out *out,
                                      struct yarn_json *json);

@@ -21,10 +21,12 @@ int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *o
         return -ENOMEM;
     yarn_json_begin_object(json, NULL);
     yarn_sched_threads(view, out, json);
-    if (view->wakers)
+    if (view->has_wakers)
         err = yarn_sched_wakers(view, out, json);
-    if (!err && view->wakers)
+    if (!err && view->has_wakers)
         err = yarn_sched_locks(view, out, json);
+    if (!err && view->cores)
+        err = yarn_sched_wait_for_core(view, out, json);
     if (!err && view->streams)
         yarn_stream_list_json(view->streams, view->shown, out, json);
     put_notes(view, json);

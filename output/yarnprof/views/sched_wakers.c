@@ -69,10 +69,7 @@ static const char *comm_of_waker(const struct yarn_sched_view *view, uint32_t nu
     }
     if (group->space == YARN_SCHED_INTERRUPT)
         return "<interrupt>";
-    if (!group->tid)
-        return "<idle>";
-    uint32_t comm = yarn_table_find(view->wakers, group->tid);
-    return yarn_profile_text(profile, comm == YARN_TABLE_NONE ? 0 : comm);
+    return yarn_sched_view_foreign(view, group->tid);
 }
 
 static struct pair row_of(const struct yarn_sched_view *view, const struct latency *first)

@@ -32,6 +32,8 @@ class Play:
         self.since, self.birth = {}, {}
         self.sums = collections.defaultdict(collections.Counter)
         self.waits = collections.defaultdict(list)
+        self.history = {core: [] for core in self.on}  # since when who is on it, as far as events tell
+        self.had = collections.Counter()
         for _ in range(self.pick.randrange(50, 600)):
             self.now += self.pick.choice([1, self.pick.randrange(1, 5000), self.pick.randrange(1, 5 * MS)])
             core = self.pick.choice(list(self.on))
@@ -75,7 +77,17 @@ class Play:
             self.sums[leaves].update(switches=1, preemptions=int(is_preempted))
         if comes:
             self.waits[comes].append(self.now - self.since[comes])
+            self.blame(core, comes)
             self.turn(comes, "running")
+        self.history[core].append((self.now, comes))
+
+    def blame(self, core, waiter):
+        """Who was on the core while the thread, which gets it now, waited: ns by ns of the history."""
+        changes = [(0, None), *self.history[core], (self.now, None)]
+        for (begin, who), (end, _) in zip(changes, changes[1:]):
+            begin = max(begin, self.since[waiter])
+            if begin < end:
+                self.had[who, waiter] += end - begin
 
 
 class Simulated(WithDumps):
@@ -86,6 +98,8 @@ class Simulated(WithDumps):
             path.write_bytes(made_trace.build(play.events, {pid: f"t{pid}" for pid in play.birth}))
             rows = {row["tid"]: row for row in json.loads(self.good("sched", "--format=json", path))["threads"]}
             self.assertEqual(set(rows), set(play.birth))
+            had = json.loads(self.good("sched", "--wait-for-core", "--format=json", path))["wait_for_core"]
+            self.assertEqual({(row["holder"], row["waiter"]): row["ns"] for row in had}, dict(play.had))
             for pid, birth in play.birth.items():
                 sums, row = play.sums[pid], rows[pid]
                 with self.subTest(seed=seed, pid=pid):
