@@ -19,6 +19,7 @@ struct yarn_dump {
     pid_t owner;      /* whose it is: a child has the file's place in common with it */
     uint32_t process; /* of the items */
     uint64_t merged_damages;
+    struct yarn_dump_totals totals, before; /* of the process; the sum of those that went before */
     int result; /* 0 while there is more; then what each further call gives */
     bool is_at_end;
 
@@ -32,7 +33,8 @@ struct yarn_dump {
     bool has_end;
 
     /* Of the sample that was given last. */
-    uint32_t stack;
+    bool is_sample;
+    uint32_t stack, stack_end;
     size_t nr_frames;
     size_t at; /* which frame the next is the innermost of */
     uint32_t next_stack;
@@ -65,10 +67,18 @@ static int put_end(struct yarn_dump *dump)
     return has_end ? put(dump, dump->end) : 0;
 }
 
+static void add_totals(struct yarn_dump_totals *sum, const struct yarn_dump_totals *more)
+{
+    for (size_t i = 0; i < YARN_DUMP_TOTAL_COUNT; i++)
+        sum->value[i] += more->value[i];
+}
+
 static int on_process(void *self, const struct yarn_dump_process *process)
 {
     struct yarn_dump *dump = self;
     yarn_stack_tables_begin_process(&dump->tables);
+    add_totals(&dump->before, &dump->totals);
+    dump->totals = (struct yarn_dump_totals){0};
     dump->process = process->pid;
     int err = yarn_thread_names_begin_process(&dump->threads, process->exe);
     if (err)
@@ -157,6 +167,13 @@ static int on_from(void *self, const struct yarn_dump_from *from)
     return 0;
 }
 
+static int on_totals(void *self, const struct yarn_dump_totals *totals)
+{
+    struct yarn_dump *dump = self;
+    dump->totals = *totals;
+    return 0;
+}
+
 static int on_module(void *self, const struct yarn_dump_module *module)
 {
     struct yarn_dump *dump = self;
@@ -208,6 +225,7 @@ static const struct yarn_dump_visitor visitor = {
     .message = on_message,
     .end = on_end,
     .from = on_from,
+    .totals = on_totals,
     .module = on_module,
     .symbol = on_symbol,
     .frame = on_frame,
@@ -270,7 +288,9 @@ static void step(struct yarn_dump *dump)
 static void give_sample(struct yarn_dump *dump, struct yarn_item *ret_item)
 {
     const struct yarn_dump_sample *sample = &dump->samples[dump->next_sample++];
+    dump->is_sample = true;
     dump->stack = dump->next_stack = sample->stack;
+    dump->stack_end = sample->stack_end;
     dump->nr_frames = yarn_stack_tables_depth(&dump->tables, sample->stack);
     dump->at = 0;
     *ret_item = (struct yarn_item){
@@ -288,6 +308,7 @@ static void give_sample(struct yarn_dump *dump, struct yarn_item *ret_item)
 static int next(struct yarn_dump *dump, struct yarn_item *ret_item)
 {
     dump->nr_frames = 0;
+    dump->is_sample = false;
     for (;;) {
         if (dump->next_item < dump->nr_items) {
             *ret_item = dump->items[dump->next_item++];
@@ -328,6 +349,52 @@ int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret
     for (; dump->at < index; dump->at++)
         dump->next_stack = yarn_stack_tables_parent(&dump->tables, dump->next_stack);
     yarn_stack_tables_frame(&dump->tables, dump->next_stack, ret_frame);
+    return 0;
+}
+
+int yarn_dump_stack_end(const struct yarn_dump *dump)
+{
+    static const enum yarn_stack_end ends[] = {
+        [YARN_DUMP_STACK_COMPLETE] = YARN_STACK_END_COMPLETE,
+        [YARN_DUMP_STACK_TRUNCATED] = YARN_STACK_END_CUT,
+        [YARN_DUMP_STACK_NO_UNWIND_INFO] = YARN_STACK_END_NO_INFO,
+        [YARN_DUMP_STACK_FAILED] = YARN_STACK_END_FAILED,
+        [YARN_DUMP_STACK_NONE] = YARN_STACK_END_ABSENT,
+    };
+    if (!dump)
+        return -EINVAL;
+    if (!dump->is_sample)
+        return -ENOENT;
+    bool is_known = dump->stack_end < YARN_COUNT_OF(ends) &&
+                    (ends[dump->stack_end] || dump->stack_end == YARN_DUMP_STACK_COMPLETE);
+    return (int)(is_known ? ends[dump->stack_end] : YARN_STACK_END_FAILED);
+}
+
+int yarn_dump_trust_report(const struct yarn_dump *dump, struct yarn_trust_report *ret_report)
+{
+    if (!dump || !ret_report || (ret_report->size && ret_report->size < sizeof ret_report->size))
+        return -EINVAL;
+    struct yarn_dump_totals sum = dump->before;
+    add_totals(&sum, &dump->totals);
+    size_t size = ret_report->size && ret_report->size < sizeof *ret_report ? ret_report->size
+                                                                            : sizeof *ret_report;
+    const struct yarn_trust_report report = {
+        .size = size,
+        .samples = sum.value[YARN_DUMP_TOTAL_SAMPLES],
+        .lost = sum.value[YARN_DUMP_TOTAL_LOST],
+        .throttled = sum.value[YARN_DUMP_TOTAL_THROTTLED],
+        .stacks_complete = sum.value[YARN_DUMP_TOTAL_STACKS_COMPLETE],
+        .stacks_cut = sum.value[YARN_DUMP_TOTAL_STACKS_TRUNCATED],
+        .stacks_no_info = sum.value[YARN_DUMP_TOTAL_STACKS_NO_UNWIND_INFO],
+        .stacks_failed = sum.value[YARN_DUMP_TOTAL_STACKS_FAILED],
+        .stacks_absent = sum.value[YARN_DUMP_TOTAL_STACKS_NONE],
+        .frames_unknown = sum.value[YARN_DUMP_TOTAL_FRAMES_UNKNOWN],
+        .cpu_ns = sum.value[YARN_DUMP_TOTAL_CPU_NS],
+        .unsampled_ns = sum.value[YARN_DUMP_TOTAL_UNSAMPLED_NS],
+        .switches_lost = sum.value[YARN_DUMP_TOTAL_SWITCHES_LOST],
+        .damages = yarn_dump_damages(dump),
+    };
+    memcpy(ret_report, &report, size);
     return 0;
 }
 

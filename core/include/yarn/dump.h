@@ -40,12 +40,37 @@ struct yarn_frame {
     uint64_t address;              /* linked */
 };
 
+/* How the stack of a sample ended: all but the first say that outer frames are missing. */
+enum yarn_stack_end {
+    YARN_STACK_END_COMPLETE, /* at the thread's start */
+    YARN_STACK_END_CUT,      /* the copy ended before it */
+    YARN_STACK_END_NO_INFO,  /* at a frame without unwind information */
+    YARN_STACK_END_FAILED,   /* at a caller that cannot be */
+    YARN_STACK_END_ABSENT,   /* no stack was recorded */
+};
+
+/* What the recording says of itself: sums over the processes that were read so far, each as of its
+ * last report. Times are ns. */
+struct yarn_trust_report {
+    size_t size; /* sizeof of this struct, for later versions */
+    uint64_t samples, lost, throttled;
+    uint64_t stacks_complete, stacks_cut, stacks_no_info, stacks_failed, stacks_absent;
+    uint64_t frames_unknown;       /* innermost frames without a name */
+    uint64_t cpu_ns, unsampled_ns; /* of the threads; of that what no sample stands for */
+    uint64_t switches_lost;
+    uint64_t damages; /* as yarn_dump_damages */
+};
+
 int yarn_dump_open(const char *path, struct yarn_dump **ret_dump);
 /* 1 an item, 0 the end, negative errno (-ENOBUFS: the file asks for more than any recording does).
  * Damage is passed over and counted. */
 int yarn_dump_next(struct yarn_dump *dump, struct yarn_item *ret_item);
 /* Frame `index` of the last sample, innermost first. */
 int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret_frame);
+/* Of the last sample: enum yarn_stack_end; -ENOENT: the last item was none. */
+int yarn_dump_stack_end(const struct yarn_dump *dump);
+/* Fills `size` bytes; 0 stands for this version. -EINVAL. */
+int yarn_dump_trust_report(const struct yarn_dump *dump, struct yarn_trust_report *ret_report);
 uint64_t yarn_dump_damages(const struct yarn_dump *dump);
 void yarn_dump_close(struct yarn_dump *dump);
 

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -104,6 +105,44 @@ START_TEST(each_kind_of_thing_is_there_and_the_end_is_last)
         ck_assert_uint_gt(reading.nr_of[kind], 0);
     ck_assert_int_eq(reading.last, YARN_ITEM_END);
     free(reading.text);
+}
+END_TEST
+
+START_TEST(each_stack_says_how_it_ended_and_the_trust_report_what_is_missing)
+{
+    struct yarn_dump *dump = NULL;
+    struct yarn_item item;
+    /* As the reader written from FORMAT.md alone has them, in process.txt. */
+    static const unsigned in_golden[] = {22, 44, 20, 22, 12};
+    const uint64_t nr_processes = (uint64_t)_i + 1;
+    unsigned nr_of[YARN_COUNT_OF(in_golden)] = {0};
+    struct {
+        struct yarn_trust_report report;
+        uint64_t later;
+    } larger = {.report.size = sizeof larger, .later = KEPT};
+    ck_assert_int_eq(yarn_dump_open(golden[_i], &dump), 0);
+    while (yarn_dump_next(dump, &item) > 0) {
+        int end = yarn_dump_stack_end(dump);
+        ck_assert_int_eq(end == -ENOENT, item.kind != YARN_ITEM_SAMPLE);
+        if (end >= 0)
+            nr_of[end]++;
+        ck_assert(end != YARN_STACK_END_ABSENT || !item.nr_frames);
+    }
+    ck_assert_int_eq(yarn_dump_stack_end(dump), -ENOENT);
+    for (size_t i = 0; i < YARN_COUNT_OF(nr_of); i++)
+        ck_assert_uint_eq(nr_of[i], in_golden[i] * nr_processes);
+    ck_assert_int_eq(yarn_dump_trust_report(dump, &larger.report), 0);
+    ck_assert_uint_eq(larger.report.size, sizeof larger.report);
+    ck_assert_uint_eq(larger.report.lost, 1000 * nr_processes);
+    ck_assert_uint_eq(larger.report.throttled, 2000 * nr_processes);
+    ck_assert_uint_eq(larger.report.stacks_cut, UINT64_C(740742534074070) * nr_processes);
+    ck_assert_uint_eq(larger.report.stacks_absent, UINT64_C(1111113801111105) * nr_processes);
+    ck_assert_uint_eq(larger.later, KEPT);
+    struct yarn_trust_report shorter = {.size = offsetof(struct yarn_trust_report, lost),
+                                        .lost = KEPT};
+    ck_assert_int_eq(yarn_dump_trust_report(dump, &shorter), 0);
+    ck_assert_uint_eq(shorter.lost, KEPT);
+    yarn_dump_close(dump);
 }
 END_TEST
 
@@ -300,6 +339,8 @@ START_TEST(what_is_no_dump_is_refused_and_errno_is_kept)
     ck_assert_int_eq(yarn_dump_next(NULL, &item), -EINVAL);
     ck_assert_int_eq(yarn_dump_frame(NULL, 0, &frame), -EINVAL);
     ck_assert_uint_eq(yarn_dump_damages(NULL), 0);
+    ck_assert_int_eq(yarn_dump_stack_end(NULL), -EINVAL);
+    ck_assert_int_eq(yarn_dump_trust_report(NULL, &(struct yarn_trust_report){0}), -EINVAL);
     yarn_dump_close(NULL);
     ck_assert_int_eq(yarn_dump_open(golden[0], &dump), 0);
     ck_assert_int_eq(yarn_dump_frame(dump, 0, &frame), -ENOENT);
@@ -336,6 +377,8 @@ int main(void)
     tcase_set_timeout(read, 120);
     tcase_add_loop_test(read, each_kind_of_thing_is_there_and_the_end_is_last, 0, 2);
     tcase_add_loop_test(read, each_cut_is_refused_or_begins_as_the_whole_and_says_so, 0, 2);
+    tcase_add_loop_test(read, each_stack_says_how_it_ended_and_the_trust_report_what_is_missing, 0,
+                        2);
     tcase_add_test(read, a_name_that_came_late_is_that_of_frames_before_it);
     tcase_add_test(read, a_thread_is_shown_with_its_name_and_again_with_each_other);
     tcase_add_test(read, each_changed_byte_is_passed_over_and_counted);
