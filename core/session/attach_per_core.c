@@ -432,7 +432,8 @@ static void close_per_core(struct yarn_session *session)
 {
     close_events(session);
     yarn_wake_switches_close(session);
-    yarn_core_rings_close(session);
+    yarn_core_rings_close(session->cores, &session->nr_cores);
+    yarn_core_rings_close(session->former_cores, &session->nr_former_cores);
 }
 
 const struct yarn_attachment yarn_attach_per_core = {

@@ -237,19 +237,12 @@ static void deepen_per_thread(struct yarn_session *session)
     threads->needs_look = true; /* what was mapped in between */
 }
 
-static bool is_told_of_something(struct yarn_thread_rings *threads)
-{
-    for (size_t i = 0; i < threads->nr_slots; i++)
-        if (!yarn_ring_is_empty(&threads->of_slot[i].watch.ring))
-            return true;
-    return false;
-}
-
 static void update_threads(struct yarn_session *session,
                            const struct yarn_record_listener *listener)
 {
     struct yarn_thread_rings *threads = session->threads;
-    threads->has_news |= is_told_of_something(threads);
+    for (size_t i = 0; i < threads->nr_slots && !threads->has_news; i++)
+        threads->has_news = !yarn_ring_is_empty(&threads->of_slot[i].watch.ring);
     uint64_t due_ns = threads->has_news ? threads->soonest_scan_ns : threads->next_scan_ns;
     if (threads->is_waiting)
         due_ns = 0;

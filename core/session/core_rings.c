@@ -27,7 +27,7 @@ int yarn_core_rings_open(const struct yarn_session *session, struct yarn_session
                                       yarn_plan_watermark(plan), &cores[*nr_cores]);
         *nr_cores += !err;
         if (err && !(err == -EINVAL && *nr_cores)) { /* present and yet not possible */
-            yarn_core_rings_close_all(cores, nr_cores);
+            yarn_core_rings_close(cores, nr_cores);
             return err;
         }
     }
@@ -59,7 +59,7 @@ int yarn_core_rings_merge(struct yarn_session *session)
     return 0;
 }
 
-void yarn_core_rings_close_all(struct yarn_session_core *cores, size_t *nr_cores)
+void yarn_core_rings_close(struct yarn_session_core *cores, size_t *nr_cores)
 {
     for (size_t i = 0; i < *nr_cores; i++) {
         yarn_ring_close(&cores[i].ring);
@@ -78,7 +78,7 @@ int yarn_core_rings_replace(struct yarn_session *session, struct yarn_session_co
     int err = yarn_core_rings_merge(session);
     if (!err)
         return 0;
-    yarn_core_rings_close_all(session->cores, &session->nr_cores);
+    yarn_core_rings_close(session->cores, &session->nr_cores);
     session->cores = session->former_cores;
     session->nr_cores = session->nr_former_cores;
     session->nr_former_cores = 0;
@@ -95,7 +95,7 @@ void yarn_core_rings_close_former(struct yarn_session *session)
             return;
     merge->sources += session->nr_former_cores;
     merge->count -= session->nr_former_cores;
-    yarn_core_rings_close_all(session->former_cores, &session->nr_former_cores);
+    yarn_core_rings_close(session->former_cores, &session->nr_former_cores);
 }
 
 size_t yarn_core_rings_bytes(const struct yarn_session *session)
@@ -106,10 +106,4 @@ size_t yarn_core_rings_bytes(const struct yarn_session *session)
     for (size_t i = 0; i < session->nr_former_cores; i++)
         bytes += session->former_cores[i].ring.data.size;
     return bytes;
-}
-
-void yarn_core_rings_close(struct yarn_session *session)
-{
-    yarn_core_rings_close_all(session->cores, &session->nr_cores);
-    yarn_core_rings_close_all(session->former_cores, &session->nr_former_cores);
 }

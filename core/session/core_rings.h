@@ -17,7 +17,7 @@
 YARN_MUST_CHECK int yarn_core_ring_open(const struct yarn_session *session, int cpu, size_t bytes,
                                         size_t watermark, struct yarn_session_core *ret_core);
 /* Where they are, they are no more. */
-void yarn_core_rings_close_all(struct yarn_session_core *cores, size_t *nr_cores);
+void yarn_core_rings_close(struct yarn_session_core *cores, size_t *nr_cores);
 
 /* A leader on each core with a ring, into the empty list. -ENOMEM: the limit of locked memory. On
  * failure all are closed. */
@@ -37,6 +37,3 @@ YARN_MUST_CHECK int yarn_core_rings_replace(struct yarn_session *session,
 void yarn_core_rings_close_former(struct yarn_session *session);
 
 size_t yarn_core_rings_bytes(const struct yarn_session *session);
-
-/* Leaders and rings. Idempotent. */
-void yarn_core_rings_close(struct yarn_session *session);

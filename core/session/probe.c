@@ -271,8 +271,8 @@ static void refuse_group(struct yarn_session *session, uint32_t first, uint32_t 
     }
 }
 
-/* W: each member alone. */
-static void dissolve(struct yarn_session *session, uint32_t first)
+/* Each member alone; where they go so from then on. */
+static int dissolve(struct yarn_session *session, uint32_t first, const char *reason)
 {
     uint32_t end = yarn_group_end(session, first);
     for (uint32_t i = first; i < end; i++) {
@@ -280,8 +280,9 @@ static void dissolve(struct yarn_session *session, uint32_t first)
         state->spec.group = 0;
         state->spec.reads_group = false;
         if (!state->error)
-            state->reason = "its group does not fit on the counters: the members go alone";
+            state->reason = reason;
     }
+    return -EAGAIN;
 }
 
 static const char *reason_in_group(const struct yarn_session *session, uint32_t first,
@@ -316,17 +317,12 @@ static int probe_group(struct yarn_session *session, uint32_t first, struct yarn
     number--;
     for (uint32_t i = first; i < number; i++)
         yarn_event_close(&events[i]);
-    if (session->statuses[first].spec.is_weak && end > first + 1) {
-        dissolve(session, first);
-        return -EAGAIN;
-    }
+    if (session->statuses[first].spec.is_weak && end > first + 1)
+        return dissolve(session, first,
+                        "its group does not fit on the counters: the members go alone");
     if (err == -EINVAL && number == first && session->statuses[first].spec.is_counted &&
-        session->statuses[first].spec.reads_group) {
-        dissolve(session, first);
-        for (uint32_t i = first; i < end; i++)
-            session->statuses[i].reason = "counts of each thread need Linux 6.12: the sum alone";
-        return -EAGAIN;
-    }
+        session->statuses[first].spec.reads_group)
+        return dissolve(session, first, "counts of each thread need Linux 6.12: the sum alone");
     if (!session->statuses[number].error)
         yarn_usable_refuse(&session->statuses[number], err,
                            reason_in_group(session, first, number, err));

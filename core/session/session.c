@@ -352,7 +352,8 @@ bool yarn_session_watches_others(const struct yarn_session *session)
 
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number)
 {
-    return session->report.attachment->count(session, number);
+    const struct yarn_attachment *attachment = session->report.attachment;
+    return attachment->count ? attachment->count(session, number) : (struct yarn_perf_count){0};
 }
 
 uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number, uint64_t cpu_ns)
@@ -407,7 +408,8 @@ size_t yarn_session_list_threads(const struct yarn_session *session, pid_t *ret_
 
 size_t yarn_session_ring_bytes(const struct yarn_session *session)
 {
-    return session->report.attachment->ring_bytes(session);
+    const struct yarn_attachment *attachment = session->report.attachment;
+    return attachment->ring_bytes ? attachment->ring_bytes(session) : 0;
 }
 
 /* Events and rings lie in the arena, too: without their close they are the kernel's. */

@@ -3,24 +3,10 @@
 
 #include "core/session/attach.h"
 
-static struct yarn_perf_count count(const struct yarn_session *session, uint32_t number)
-{
-    (void)session, (void)number;
-    return (struct yarn_perf_count){.count = 0};
-}
-
-/* The rings are the tree's. */
-static size_t ring_bytes(const struct yarn_session *session)
-{
-    (void)session;
-    return 0;
-}
-
+/* The rings are the tree's, and the kernel counts for it as a whole. */
 static const struct yarn_attachment attachment = {
     .sampler = YARN_SAMPLER_PERF,
     .strategy = YARN_STRATEGY_PER_CORE,
-    .count = count,
-    .ring_bytes = ring_bytes,
 };
 
 void yarn_session_share_open(struct yarn_session_share *share, const struct yarn_session *tree,

@@ -89,6 +89,6 @@ void yarn_wake_switches_close(struct yarn_session *session)
 {
     struct yarn_wake_switches *wake = &session->wake_switches;
     yarn_events_close(wake->events, &wake->nr_events, 0);
-    yarn_core_rings_close_all(wake->cores, &wake->nr_cores);
+    yarn_core_rings_close(wake->cores, &wake->nr_cores);
     *wake = (struct yarn_wake_switches){.nr_events = 0};
 }

@@ -61,13 +61,13 @@ void yarn_deferred_start_add_to_parent(struct yarn_recorder *recorder)
     recorder->added_to_parent_ns = coverage->before_cpu_ns + yarn_coverage_cpu_ns(coverage) +
                                    (child_times ? atomic_load(&child_times->cpu_ns) : 0);
     if (recorder->added_to_parent_ns)
-        yarn_child_times_add(atomic_load(&recorder->above), recorder->added_to_parent_ns);
+        yarn_child_times_add(atomic_load(&recorder->above), 1, recorder->added_to_parent_ns);
 }
 
 void yarn_deferred_start_subtract_from_parent(struct yarn_recorder *recorder)
 {
     if (recorder->added_to_parent_ns)
-        yarn_child_times_subtract(atomic_load(&recorder->above), recorder->added_to_parent_ns);
+        yarn_child_times_add(atomic_load(&recorder->above), -1, recorder->added_to_parent_ns);
     recorder->added_to_parent_ns = 0;
 }
 
@@ -88,7 +88,7 @@ bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
     if (recorder->starts_paused)
         return true;
     recorder->added_to_parent_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
-    yarn_child_times_add(atomic_load(&recorder->above), recorder->added_to_parent_ns);
+    yarn_child_times_add(atomic_load(&recorder->above), 1, recorder->added_to_parent_ns);
     return true;
 }
 

@@ -9,8 +9,7 @@
  */
 #pragma once
 
-#include <stdatomic.h>
-
+#include "core/base/slots.h"
 #include "core/sys/ids.h"
 
 enum { YARN_IDS_QUEUE_MAX = 8 };
@@ -29,6 +28,3 @@ YARN_MUST_CHECK int yarn_ids_queue_put(struct yarn_ids_queue *queue, bool is_pas
 /* The oldest one, which belongs to the caller until it releases it; NULL: none. */
 const struct yarn_ids *yarn_ids_queue_next(struct yarn_ids_queue *queue);
 void yarn_ids_queue_free(struct yarn_ids_queue *queue, const struct yarn_ids *ids);
-
-/* In a child after fork. */
-void yarn_ids_queue_after_fork(struct yarn_ids_queue *queue);

@@ -4,13 +4,9 @@
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 
-enum { MARK_FREE, MARK_BUSY, MARK_READY };
-
 void yarn_marks_init(struct yarn_marks *marks)
 {
-    for (size_t i = 0; i < YARN_MARKS_MAX; i++)
-        if (atomic_load(&marks->state[i]) != MARK_FREE)
-            atomic_store(&marks->state[i], MARK_FREE);
+    yarn_slots_clear(marks->state, YARN_MARKS_MAX);
     if (atomic_load(&marks->count))
         atomic_store(&marks->count, 0);
 }
@@ -20,26 +16,23 @@ int yarn_marks_put(struct yarn_marks *marks, const char *text)
     size_t size = strlen(text);
     if (size > YARN_CONTROL_MARK_MAX)
         return -EMSGSIZE;
-    for (size_t i = 0; i < YARN_MARKS_MAX; i++) {
-        struct yarn_mark *mark = &marks->mark[i];
-        uint32_t free = MARK_FREE;
-        if (!atomic_compare_exchange_strong(&marks->state[i], &free, MARK_BUSY))
-            continue;
-        struct yarn_text copy = yarn_text_of(mark->text, sizeof mark->text);
-        yarn_control_add_line(&copy, yarn_span_of(text, size));
-        mark->tid = (uint32_t)yarn_process_tid();
-        mark->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        atomic_fetch_add(&marks->count, 1);
-        atomic_store(&marks->state[i], MARK_READY);
-        return 0;
-    }
-    return -EAGAIN;
+    size_t at = yarn_slots_take(marks->state, YARN_MARKS_MAX);
+    if (at == YARN_MARKS_MAX)
+        return -EAGAIN;
+    struct yarn_mark *mark = &marks->mark[at];
+    struct yarn_text copy = yarn_text_of(mark->text, sizeof mark->text);
+    yarn_control_add_line(&copy, yarn_span_of(text, size));
+    mark->tid = (uint32_t)yarn_process_tid();
+    mark->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    atomic_fetch_add(&marks->count, 1);
+    atomic_store(&marks->state[at], YARN_SLOT_READY);
+    return 0;
 }
 
 const struct yarn_mark *yarn_marks_next(struct yarn_marks *marks)
 {
     for (size_t i = 0; i < YARN_MARKS_MAX && atomic_load(&marks->count); i++)
-        if (atomic_load(&marks->state[i]) == MARK_READY)
+        if (atomic_load(&marks->state[i]) == YARN_SLOT_READY)
             return &marks->mark[i];
     return NULL;
 }
@@ -47,5 +40,5 @@ const struct yarn_mark *yarn_marks_next(struct yarn_marks *marks)
 void yarn_marks_free(struct yarn_marks *marks, const struct yarn_mark *mark)
 {
     atomic_fetch_sub(&marks->count, 1);
-    atomic_store(&marks->state[mark - marks->mark], MARK_FREE);
+    atomic_store(&marks->state[mark - marks->mark], YARN_SLOT_FREE);
 }

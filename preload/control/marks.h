@@ -8,8 +8,7 @@
  */
 #pragma once
 
-#include <stdatomic.h>
-
+#include "core/base/slots.h"
 #include "core/config/control.h"
 
 enum { YARN_MARKS_MAX = 64 };

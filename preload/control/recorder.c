@@ -177,7 +177,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
     recorder->stop_reason = NULL;
     recorder->added_to_parent_ns = 0;
     yarn_requests_after_fork(&recorder->requests);
-    yarn_ids_queue_after_fork(&recorder->ids);
+    yarn_slots_clear(recorder->ids.state, YARN_IDS_QUEUE_MAX);
     atomic_store(&recorder->rules, 0);
     recorder->expects_filter = false;
     recorder->host_signal = 0;

@@ -13,9 +13,7 @@
  */
 #pragma once
 
-#include <stdatomic.h>
-
-#include "core/base/base.h"
+#include "core/base/slots.h"
 
 struct yarn_child_dump {
     uint32_t number; /* in the name */
@@ -37,8 +35,9 @@ struct yarn_child_times *yarn_child_times_new(void);
 /* Unmaps it in this process; NULL is allowed. */
 void yarn_child_times_free(struct yarn_child_times *child_times);
 
-/* Adds the CPU time of the calling process. NULL is allowed. */
-void yarn_child_times_add(struct yarn_child_times *child_times, uint64_t cpu_ns);
+/* Adds the CPU time of the calling process, for 1 child; for -1 takes it back: the process did not
+ * end after all. NULL is allowed. */
+void yarn_child_times_add(struct yarn_child_times *child_times, int nr_children, uint64_t cpu_ns);
 /* Of a dump of the calling process. NULL is allowed. */
 void yarn_child_times_add_dump(struct yarn_child_times *child_times,
                                const struct yarn_child_dump *dump);
@@ -46,6 +45,3 @@ void yarn_child_times_add_dump(struct yarn_child_times *child_times,
 typedef bool (*yarn_child_dump_fn)(void *self, const struct yarn_child_dump *dump);
 void yarn_child_times_visit_dumps(struct yarn_child_times *child_times, yarn_child_dump_fn visit,
                                   void *self);
-
-/* Takes the time back: the process did not end after all. */
-void yarn_child_times_subtract(struct yarn_child_times *child_times, uint64_t cpu_ns);

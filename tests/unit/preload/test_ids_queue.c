@@ -68,14 +68,14 @@ END_TEST
 START_TEST(a_child_has_none_of_its_parents)
 {
     put();
-    yarn_ids_queue_after_fork(&queue);
+    yarn_slots_clear(queue.state, YARN_IDS_QUEUE_MAX);
     ck_assert_ptr_null(yarn_ids_queue_next(&queue));
 }
 END_TEST
 
 static void reset(void)
 {
-    yarn_ids_queue_after_fork(&queue);
+    yarn_slots_clear(queue.state, YARN_IDS_QUEUE_MAX);
 }
 
 int main(void)

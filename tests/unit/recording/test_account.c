@@ -190,8 +190,8 @@ START_TEST(children_s_time_is_of_the_whole_and_unsampled)
     begin_off();
     made.account.child_times = child_times;
     ck_assert(!yarn_account_has_children(&made.account));
-    yarn_child_times_add(child_times, 3 * MS);
-    yarn_child_times_add(child_times, 4 * MS);
+    yarn_child_times_add(child_times, 1, 3 * MS);
+    yarn_child_times_add(child_times, 1, 4 * MS);
     ck_assert(yarn_account_has_children(&made.account));
     made.account.missed_ns = 10 * MS;
     write_totals();
@@ -205,12 +205,12 @@ END_TEST
 START_TEST(a_charge_can_be_taken_back)
 {
     struct yarn_child_times *child_times = yarn_child_times_new();
-    yarn_child_times_add(child_times, 3 * MS);
-    yarn_child_times_subtract(child_times, 3 * MS);
+    yarn_child_times_add(child_times, 1, 3 * MS);
+    yarn_child_times_add(child_times, -1, 3 * MS);
     ck_assert_uint_eq(atomic_load(&child_times->cpu_ns), 0);
     ck_assert_uint_eq(atomic_load(&child_times->nr_children), 0);
-    yarn_child_times_add(NULL, MS);
-    yarn_child_times_subtract(NULL, MS);
+    yarn_child_times_add(NULL, 1, MS);
+    yarn_child_times_add(NULL, -1, MS);
     yarn_child_times_free(child_times);
 }
 END_TEST
