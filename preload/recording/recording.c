@@ -47,19 +47,6 @@ static void note_slower_off_cpu(struct yarn_recording *recording)
                                     &recording->off_cpu_event);
 }
 
-/* Such as of a process that forbids to be read by others (PR_SET_DUMPABLE), or without a /proc of
- * its namespace: what was opened before stays readable. Once. */
-static void note_refused_off_cpu(struct yarn_recording *recording)
-{
-    int refusal = recording->pipeline.off_cpu.refusal;
-    if (!refusal || recording->has_reported_refused_off_cpu)
-        return;
-    recording->has_reported_refused_off_cpu = true;
-    YARN_WARN(recording->messages, "off-cpu: some threads could not be looked at: %s",
-              refusal == -EMFILE || refusal == -ENFILE ? "there are no descriptors for it"
-                                                       : "their files in /proc are not readable");
-}
-
 uint64_t yarn_recording_off_cpu_timeout_ns(const struct yarn_recording *recording, uint64_t now_ns,
                                            bool is_asleep)
 {
@@ -90,7 +77,6 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     if (yarn_off_cpu_sample_due(&recording->pipeline.off_cpu,
                                 recording->drained_ns - YARN_MERGE_MARGIN_NS))
         note_slower_off_cpu(recording);
-    note_refused_off_cpu(recording);
     yarn_recording_report_failures(recording);
     return count;
 }

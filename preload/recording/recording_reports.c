@@ -59,29 +59,36 @@ static void note_holds(struct yarn_recording *recording, uint32_t holds)
                               "not sampled %s", all[i].what);
 }
 
-static void note_core_back(struct yarn_recording *recording)
+/* Whether it is so for the first time. */
+static bool is_first(bool is_so, bool *was_so)
 {
-    if (!recording->session.report.has_core_back || recording->has_reported_core_back)
-        return;
-    recording->has_reported_core_back = true;
-    YARN_WARN(
-        recording->messages,
-        "a core came online: its scheduler events are missing up to then: the kernel ends "
-        "events of a whole core that goes offline; they were opened again, up to 100 ms later");
+    bool is_new = is_so && !*was_so;
+    *was_so |= is_so;
+    return is_new;
 }
 
 void yarn_recording_report_failures(struct yarn_recording *recording)
 {
     const struct yarn_session_report *report = &recording->session.report;
+    int refusal = recording->pipeline.off_cpu.refusal;
     if (report->failure)
         yarn_failure_note(&recording->failure, report->failure, report->failure_error);
     note_holds(recording, report->holds & ~recording->reported_holds);
-    note_core_back(recording);
-    if (!report->nr_refused_threads || recording->has_reported_refused_threads)
-        return;
-    recording->has_reported_refused_threads = true;
-    YARN_WARN(recording->messages, "threads were not sampled: %s",
-              yarn_probe_thread_reason(report->thread_refusal));
+    if (is_first(report->has_core_back, &recording->has_reported_core_back))
+        YARN_WARN(recording->messages,
+                  "a core came online: its scheduler events are missing up to then: the kernel "
+                  "ends events of a whole core that goes offline; they were opened again, up to "
+                  "100 ms later");
+    if (is_first(report->nr_refused_threads, &recording->has_reported_refused_threads))
+        YARN_WARN(recording->messages, "threads were not sampled: %s",
+                  yarn_probe_thread_reason(report->thread_refusal));
+    /* Such as of a process that forbids to be read by others (PR_SET_DUMPABLE), or without a /proc
+     * of its namespace: what was opened before stays readable. */
+    if (is_first(refusal, &recording->has_reported_refused_off_cpu))
+        YARN_WARN(recording->messages, "off-cpu: some threads could not be looked at: %s",
+                  refusal == -EMFILE || refusal == -ENFILE
+                      ? "there are no descriptors for it"
+                      : "their files in /proc are not readable");
 }
 
 void yarn_recording_report_deeper(struct yarn_recording *recording, uint32_t before)
