@@ -47,7 +47,7 @@ struct yarn_attachment {
      * change with session->watch_generation. */
     size_t (*watched)(const struct yarn_session *session, struct pollfd *fds, size_t size);
     /* A descriptor that hangs up (a pidfd: is readable) once the threads that it stands for have
-     * ended, the one after `nr_gone` others; -1. NULL: never any. */
+     * ended, the one after `nr_gone` others; -1. */
     int (*sentinel)(struct yarn_session *session, size_t nr_gone);
     /* From now on each thread that uses CPU time wakes the word (NULL: none does any more); false
      * where one would not. NULL: none can. */

@@ -323,7 +323,7 @@ static struct yarn_perf_count count_timer(const struct yarn_session *session, ui
     const struct yarn_timer_sampler *timer = session->timer;
     if (number != timer->event)
         return (struct yarn_perf_count){.count = 0};
-    return yarn_host_clock_count(&timer->clock, yarn_timer_threads_lost(&timer->threads));
+    return yarn_host_clock_count(&timer->clock, yarn_timer_threads_sums(&timer->threads).nr_lost);
 }
 
 /* While all of the process is held, no thread of it is counted beside that. */
@@ -332,12 +332,12 @@ static uint64_t blocked_ns_timer(const struct yarn_session *session)
     const struct yarn_timer_sampler *timer = session->timer;
     uint64_t withheld = atomic_load(&timer->terms.nr_withheld) * timer->terms.period_ns;
     return withheld + yarn_host_clock_ns(&timer->held) +
-           yarn_timer_threads_blocked_ns(&timer->threads);
+           yarn_timer_threads_sums(&timer->threads).blocked_ns;
 }
 
 static size_t ring_bytes_timer(const struct yarn_session *session)
 {
-    return yarn_timer_threads_bytes(&session->timer->threads);
+    return yarn_timer_threads_sums(&session->timer->threads).bytes;
 }
 
 static void close_timer(struct yarn_session *session)

@@ -113,9 +113,7 @@ static int find_sentinel(struct yarn_ring_reader *reader)
     if (reader->sentinel_generation != session->watch_generation)
         reader->nr_sentinels_gone = 0;
     reader->sentinel_generation = session->watch_generation;
-    return session->report.attachment->sentinel
-               ? session->report.attachment->sentinel(session, reader->nr_sentinels_gone)
-               : -1;
+    return session->report.attachment->sentinel(session, reader->nr_sentinels_gone);
 }
 
 static bool has_word(const struct yarn_ring_reader *reader)

@@ -174,7 +174,7 @@ static uint64_t blocked_ns(const struct yarn_timer_slot *slot,
 
 static void end_block(struct yarn_timer_threads *threads, struct yarn_timer_thread *thread)
 {
-    threads->blocked_before_ns += thread->blocked_ns;
+    threads->before.blocked_ns += thread->blocked_ns;
     thread->is_blocked = false;
     thread->blocked_ns = 0;
 }
@@ -314,7 +314,7 @@ static void give_back(struct yarn_timer_threads *threads, uint32_t number,
                       const struct yarn_record_listener *listener)
 {
     struct yarn_timer_slot *slot = &yarn_timer_slots[number];
-    threads->nr_lost_before += atomic_load(&slot->nr_lost);
+    threads->before.nr_lost += atomic_load(&slot->nr_lost);
     yarn_thread_report(YARN_RECORD_EXIT, threads->terms->pid, slot->tid, NULL, listener);
     yarn_timer_slot_tear_down(slot);
     threads->of_slot[number].ring = YARN_RING_CLOSED;
@@ -360,32 +360,19 @@ bool yarn_timer_threads_wait(struct yarn_timer_threads *threads)
     return is_quiet;
 }
 
-uint64_t yarn_timer_threads_blocked_ns(const struct yarn_timer_threads *threads)
+struct yarn_timer_sums yarn_timer_threads_sums(const struct yarn_timer_threads *threads)
 {
-    uint64_t sum_ns = threads->blocked_before_ns;
-    for (size_t i = 0; i < threads->nr_slots; i++)
-        if (is_held(threads, i))
-            sum_ns += blocked_ns(&yarn_timer_slots[i], &threads->of_slot[i]);
-    return sum_ns;
-}
-
-uint64_t yarn_timer_threads_lost(const struct yarn_timer_threads *threads)
-{
-    uint64_t lost = threads->nr_lost_before;
-    for (size_t i = 0; i < threads->nr_slots; i++)
-        if (is_held(threads, i))
-            lost += atomic_load(&yarn_timer_slots[i].nr_lost);
-    return lost;
-}
-
-size_t yarn_timer_threads_bytes(const struct yarn_timer_threads *threads)
-{
-    size_t bytes = 0;
-    for (size_t i = 0; i < threads->nr_slots; i++)
-        if (is_held(threads, i))
-            bytes += sizeof *yarn_timer_slots[i].page +
-                     (size_t)yarn_u64_min(threads->of_slot[i].ring.head, threads->data_bytes);
-    return bytes;
+    struct yarn_timer_sums sums = threads->before;
+    for (size_t i = 0; i < threads->nr_slots; i++) {
+        const struct yarn_timer_slot *slot = &yarn_timer_slots[i];
+        if (!is_held(threads, i))
+            continue;
+        sums.blocked_ns += blocked_ns(slot, &threads->of_slot[i]);
+        sums.nr_lost += atomic_load(&slot->nr_lost);
+        sums.bytes += sizeof *slot->page +
+                      (size_t)yarn_u64_min(threads->of_slot[i].ring.head, threads->data_bytes);
+    }
+    return sums;
 }
 
 void yarn_timer_threads_close(struct yarn_timer_threads *threads)

@@ -35,6 +35,12 @@ struct yarn_timer_thread {
     char name[YARN_TIMER_NAME_BYTES];
 };
 
+struct yarn_timer_sums {
+    uint64_t blocked_ns; /* CPU time of threads while they blocked the signal: without a timer */
+    uint64_t nr_lost;    /* samples */
+    size_t bytes;        /* of the slots' buffers that were ever touched */
+};
+
 struct yarn_timer_threads {
     const struct yarn_timer_terms *terms; /* borrowed */
     pid_t own_tid;
@@ -47,11 +53,10 @@ struct yarn_timer_threads {
     size_t nr_slots;                   /* below which all slots in use lie */
     uint32_t nr_scans;
     uint64_t next_scan_ns;
-    uint64_t nr_lost_before;    /* by slots that were given back */
-    uint64_t blocked_before_ns; /* CPU time of threads while they blocked the signal */
-    uint64_t nr_found;          /* threads that ever had a timer */
-    size_t nr_refused;          /* the most at once that had none */
-    int refusal;                /* the errno of the last of them, negative */
+    struct yarn_timer_sums before; /* of what is over */
+    uint64_t nr_found;             /* threads that ever had a timer */
+    size_t nr_refused;             /* the most at once that had none */
+    int refusal;                   /* the errno of the last of them, negative */
 };
 
 YARN_MUST_CHECK int yarn_timer_threads_open(struct yarn_timer_threads *threads,
@@ -81,13 +86,7 @@ void yarn_timer_threads_quiet(struct yarn_timer_threads *threads);
 /* The third; false where a thread is stopped inside a write. */
 YARN_MUST_CHECK bool yarn_timer_threads_wait(struct yarn_timer_threads *threads);
 
-/* CPU time of threads that have no timer because they block its signal. */
-uint64_t yarn_timer_threads_blocked_ns(const struct yarn_timer_threads *threads);
-
-uint64_t yarn_timer_threads_lost(const struct yarn_timer_threads *threads);
-
-/* Memory of the slots' buffers that was ever touched. */
-size_t yarn_timer_threads_bytes(const struct yarn_timer_threads *threads);
+struct yarn_timer_sums yarn_timer_threads_sums(const struct yarn_timer_threads *threads);
 
 /* After quiet and wait. What a stopped thread may still write to is left where it is. */
 void yarn_timer_threads_close(struct yarn_timer_threads *threads);

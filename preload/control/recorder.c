@@ -334,9 +334,7 @@ static int wait_for_round(struct yarn_recorder *recorder, enum yarn_recorder_com
     struct yarn_requests *requests = &recorder->requests;
     struct yarn_request request = put(recorder, command);
     bool is_patience_limited = command > YARN_RECORDER_CHECK_SIGNALS;
-    struct patience patience = {.nr_idle = 0};
-    if (is_patience_limited)
-        patience.until_ns = patience_now().until_ns;
+    struct patience patience = patience_now();
     hand_over(recorder);
     while (yarn_state_is_recording(&recorder->state)) {
         uint32_t done = atomic_load(&requests->done);

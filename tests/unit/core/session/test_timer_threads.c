@@ -211,7 +211,7 @@ START_TEST(what_a_thread_used_while_it_blocked_the_signal_is_known)
     for (atomic_store(&order, BLOCK); is_timed();)
         scan();
     let(BLOCK, WAIT_NS);
-    uint64_t blocked_ns = yarn_timer_threads_blocked_ns(&threads);
+    uint64_t blocked_ns = yarn_timer_threads_sums(&threads).blocked_ns;
     ck_assert_uint_ge(blocked_ns, WAIT_NS);
     ck_assert_uint_le(blocked_ns, atomic_load(&worker_ns) - before_ns + WAIT_NS);
     scan();
@@ -220,7 +220,7 @@ START_TEST(what_a_thread_used_while_it_blocked_the_signal_is_known)
     for (atomic_store(&order, WORK); !is_timed();)
         scan();
     let_have_a_tick();
-    ck_assert_uint_ge(yarn_timer_threads_blocked_ns(&threads), blocked_ns);
+    ck_assert_uint_ge(yarn_timer_threads_sums(&threads).blocked_ns, blocked_ns);
 }
 END_TEST
 
@@ -235,7 +235,7 @@ START_TEST(a_thread_without_ticks_that_blocks_nothing_keeps_its_timer)
     }
     scan();
     ck_assert(is_timed());
-    ck_assert_uint_eq(yarn_timer_threads_blocked_ns(&threads), 0);
+    ck_assert_uint_eq(yarn_timer_threads_sums(&threads).blocked_ns, 0);
 }
 END_TEST
 
@@ -249,7 +249,7 @@ START_TEST(a_thread_that_blocks_the_signal_at_its_start_is_let_in_when_it_no_lon
         scan();
     ck_assert(!is_timed());
     ck_assert_uint_eq(threads.nr_refused, 1);
-    ck_assert_uint_ge(yarn_timer_threads_blocked_ns(&threads), YARN_NS_PER_MS);
+    ck_assert_uint_ge(yarn_timer_threads_sums(&threads).blocked_ns, YARN_NS_PER_MS);
     for (atomic_store(&order, WORK); !is_timed();)
         scan();
     let_have_a_tick();
@@ -260,14 +260,14 @@ START_TEST(what_an_ended_thread_lost_stays_lost)
 {
     threads.data_bytes = 128; /* one sample's */
     scan();
-    while (!yarn_timer_threads_lost(&threads))
+    while (!yarn_timer_threads_sums(&threads).nr_lost)
         let_have_a_tick();
     const struct yarn_timer_slot *slot = slot_of_worker();
     end_worker();
-    uint64_t lost = yarn_timer_threads_lost(&threads);
+    uint64_t lost = yarn_timer_threads_sums(&threads).nr_lost;
     for (scan(); slot->tid; scan())
         drain();
-    ck_assert_uint_eq(yarn_timer_threads_lost(&threads), lost);
+    ck_assert_uint_eq(yarn_timer_threads_sums(&threads).nr_lost, lost);
 }
 END_TEST
 
