@@ -333,7 +333,7 @@ static void tell(void *self, const struct yarn_typed_record *record)
         shown.stack = (struct yarn_bytes){own->room, yarn_wrapped_size(&record->stack)};
         (void)yarn_wrapped_read(&record->stack, 0, own->room, shown.stack.size);
     }
-    uint32_t number = yarn_session_first_of(&own->session, record->event);
+    uint32_t number = yarn_alternates_first(&own->session, record->event);
     size_t event = number < own->request.nr_events ? own->index_of[number] : SIZE_MAX;
     own->report.nr_records++;
     own->listener.on_record(own->listener.self, event, &shown);

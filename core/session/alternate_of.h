@@ -3,7 +3,7 @@
  *
  * Which event is whose alternate (alternates.h), by their numbers.
  *
- * Private to core/session. Threads: the reader thread only. Signals: not safe.
+ * Threads: the reader thread only. Signals: not safe.
  */
 #pragma once
 

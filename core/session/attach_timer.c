@@ -275,7 +275,7 @@ static void scan_mappings(struct yarn_session *session, const struct yarn_record
     uint32_t nr_unbounded = atomic_load(&timer->terms.nr_unbounded);
     timer->needs_look |= nr_unbounded != timer->nr_unbounded_seen;
     timer->nr_unbounded_seen = nr_unbounded;
-    if (!yarn_timer_threads_have_data(&timer->threads))
+    if (!session->merge.count)
         return;
     enum yarn_mappings_need need = timer->needs_look ? YARN_MAPPINGS_NEEDED : YARN_MAPPINGS_USUAL;
     if (!is_running(timer))
@@ -292,8 +292,8 @@ static void gather_timer(struct yarn_session *session, const struct yarn_record_
         session->report.holds |= YARN_SESSION_HOLD_MASK;
     if (is_running(timer))
         update_threads(session, listener);
-    scan_mappings(session, listener);
     yarn_timer_threads_gather(&timer->threads, &session->merge, listener);
+    scan_mappings(session, listener);
 }
 
 /* Any thread but the first, which has no such descriptor. */

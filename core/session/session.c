@@ -245,11 +245,6 @@ void yarn_session_deepen(struct yarn_session *session)
         session->report.attachment->deepen(session);
 }
 
-uint32_t yarn_session_first_of(const struct yarn_session *session, uint32_t number)
-{
-    return yarn_alternates_first(session, number);
-}
-
 void yarn_session_check_signals(struct yarn_session *session)
 {
     if (session->report.attachment->check_signals)

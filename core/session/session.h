@@ -13,7 +13,7 @@
 #pragma once
 
 #include "core/base/sched.h"
-#include "core/session/state.h"
+#include "core/session/alternate_of.h"
 
 /* Opens everything, disabled: perf's events or, where `request` allows for it and perf is refused,
  * the timer sampler. On failure the session is closed but its report stays. */
@@ -31,10 +31,6 @@ void yarn_session_disable(struct yarn_session *session);
 /* Has stacks copied as deep as a record can hold, as soon as that can be: the report has the size
  * that was got. */
 void yarn_session_deepen(struct yarn_session *session);
-
-/* The event of the request that this number of one is shown as: alternates (alternates.h) have
- * their own, from session->alternates.first on. */
-uint32_t yarn_session_first_of(const struct yarn_session *session, uint32_t number);
 
 /* From before this returns no signal is sent any more, if what the host has just done forbids it;
  * nothing where none are sent. */

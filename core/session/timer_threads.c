@@ -302,14 +302,6 @@ pid_t yarn_timer_threads_other(const struct yarn_timer_threads *threads, pid_t t
 
 /* ---- draining ---- */
 
-bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads)
-{
-    for (size_t i = 0; i < threads->nr_slots; i++)
-        if (!yarn_ring_is_empty(&threads->of_slot[i].ring))
-            return true;
-    return false;
-}
-
 static void give_back(struct yarn_timer_threads *threads, uint32_t number,
                       const struct yarn_record_listener *listener)
 {

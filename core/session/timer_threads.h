@@ -74,8 +74,6 @@ bool yarn_timer_threads_have_timers(const struct yarn_timer_threads *threads);
 /* Any thread that lives, but for `tid`; 0. */
 pid_t yarn_timer_threads_other(const struct yarn_timer_threads *threads, pid_t tid);
 
-bool yarn_timer_threads_have_data(const struct yarn_timer_threads *threads);
-
 /* Gives back the slots of threads that are gone and drained; then *merge has every slot in which
  * there may be something, and the names of those threads are given where they changed. */
 void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_merge *merge,

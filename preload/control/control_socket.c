@@ -192,12 +192,6 @@ void yarn_control_socket_serve(struct yarn_control_socket *control, yarn_control
     }
 }
 
-void yarn_control_socket_after_fork(struct yarn_control_socket *control)
-{
-    if (control->is_open)
-        control->is_open = false;
-}
-
 void yarn_control_socket_close(struct yarn_control_socket *control)
 {
     if (!control->is_open)

@@ -29,9 +29,9 @@ struct yarn_control_client {
 };
 
 struct yarn_control_socket {
-    bool is_open;
-    int fd;                     /* owned; listens */
-    uint32_t user;              /* who may send commands */
+    bool is_open;  /* a forked child, which owns nothing of it, resets this and nothing else */
+    int fd;        /* owned; listens */
+    uint32_t user; /* who may send commands */
     struct yarn_file_info made; /* its file */
     uint64_t nr_uses;
     uint64_t accepts_after_ns; /* no descriptor for another client: they wait until then */
@@ -46,9 +46,6 @@ struct yarn_control_socket {
 YARN_MUST_CHECK int yarn_control_socket_open(struct yarn_control_socket *control,
                                              const char *pattern, const struct yarn_facts *facts,
                                              char *const envp[]);
-
-/* In a forked child, which owns nothing of it; writes nothing if it is closed. */
-void yarn_control_socket_after_fork(struct yarn_control_socket *control);
 
 /* The descriptors to poll; returns their number, 0 where it is closed. */
 size_t yarn_control_socket_watch(const struct yarn_control_socket *control,

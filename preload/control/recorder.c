@@ -168,7 +168,8 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
         recorder->recording.failure.what = NULL;
         recorder->recording.failure.is_unstored = false;
     }
-    yarn_control_socket_after_fork(&recorder->control);
+    if (recorder->control.is_open)
+        recorder->control.is_open = false;
     recorder->has_unsaved = false;
     yarn_marks_init(&recorder->marks);
     if (atomic_load(&recorder->messages.count))

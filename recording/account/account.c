@@ -37,7 +37,7 @@ void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sa
     value[YARN_DUMP_TOTAL_SAMPLES]++;
     value[YARN_DUMP_TOTAL_STACKS_COMPLETE + sample->stack_end]++;
     value[YARN_DUMP_TOTAL_FRAMES_UNKNOWN] += is_leaf_unknown;
-    if (yarn_session_first_of(account->session, sample->event) == account->clock_event)
+    if (yarn_alternates_first(account->session, sample->event) == account->clock_event)
         account->sampled_ns += sample->weight;
 }
 

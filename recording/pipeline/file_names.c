@@ -208,13 +208,6 @@ static uint64_t until_of(struct yarn_file_names *names, const struct group *grou
     return now_ns + group->cost_ns < names->until_ns ? names->until_ns : 0;
 }
 
-void yarn_file_names_store(struct yarn_file_names *names, struct yarn_file_name *name)
-{
-    names->nr_unnamed++;
-    if (name)
-        name->is_stored = true;
-}
-
 static void write_late(struct yarn_file_names *names, const struct yarn_file_name *name,
                        struct yarn_dump_writer *writer)
 {

@@ -24,7 +24,7 @@
 struct yarn_file_name {
     const struct yarn_module *module;
     struct yarn_symbol_question question;
-    bool is_stored; /* its frame is in the dump, without a name */
+    bool is_stored; /* its frame is in the dump, without a name: who sets it counts it */
 };
 
 struct yarn_file_names {
@@ -60,9 +60,6 @@ void yarn_file_names_want(struct yarn_file_names *names, const struct yarn_unwin
 /* What is known of it; NULL where it is no question. Valid until the next is remembered. */
 struct yarn_file_name *yarn_file_names_find(const struct yarn_file_names *names,
                                             const struct yarn_module *module, uint64_t address);
-
-/* Its frame goes into the dump without it. NULL is allowed: there was no room for the question. */
-void yarn_file_names_store(struct yarn_file_names *names, struct yarn_file_name *name);
 
 /* Asks as far as the time goes. Names that came too late for their frames are written. */
 void yarn_file_names_ask(struct yarn_file_names *names, struct yarn_dump_writer *writer);

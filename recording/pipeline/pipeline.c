@@ -331,8 +331,8 @@ static void on_switch(struct yarn_pipeline *pipeline, const struct yarn_typed_re
         yarn_waits_on_in(waits, perf->tid, perf->time, perf->cpu);
     if (!pipeline->runs || !is_wanted(pipeline, record))
         return;
-    yarn_switch_runs_on_switch(pipeline->runs, record);
-    if (yarn_switch_runs_are_many(pipeline->runs) && yarn_process_dump_begin(pipeline->dump))
+    if (yarn_switch_runs_on_switch(pipeline->runs, record) &&
+        yarn_process_dump_begin(pipeline->dump))
         yarn_switch_runs_write(pipeline->runs, pipeline->dump->writer);
 }
 

@@ -200,7 +200,9 @@ static bool name_in_file(struct yarn_stack_store *stacks, const struct yarn_unwi
         *ret_symbol = name->question.answer;
         return false;
     }
-    yarn_file_names_store(files, name);
+    files->nr_unnamed++;
+    if (name) /* for which there was room */
+        name->is_stored = true;
     if (frame->function_size)
         *ret_symbol = (struct yarn_symbol){.start = start, .end = start + frame->function_size};
     return true;

@@ -124,15 +124,16 @@ static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record
     *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false};
 }
 
-void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
+bool yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
                                 const struct yarn_typed_record *record)
 {
     if (record->perf.time < runs->start_ns || is_again(slot_of(runs, record->perf.tid), record))
-        return;
+        return false;
     if (record->switched.is_out)
         go_out(runs, record);
     else
         come_in(runs, record);
+    return runs->count >= KEPT_MANY;
 }
 
 void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns)
@@ -182,11 +183,6 @@ void yarn_switch_runs_stop(struct yarn_switch_runs *runs, uint64_t time_ns)
 {
     yarn_switch_runs_divide(runs, time_ns);
     runs->start_ns = UINT64_MAX;
-}
-
-bool yarn_switch_runs_are_many(const struct yarn_switch_runs *runs)
-{
-    return runs->count >= KEPT_MANY;
 }
 
 /* By their starts, which the columns take the differences of. */

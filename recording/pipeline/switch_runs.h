@@ -24,8 +24,8 @@ void yarn_switch_runs_free(struct yarn_switch_runs *runs); /* NULL is allowed */
 void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns);
 
 /* Switch records; a thread's birth, and its end. Records are missing, of whatever kind: what ran
- * then is not known to have gone on. */
-void yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
+ * then is not known to have gone on. True where many runs are kept: they should be written. */
+bool yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
                                 const struct yarn_typed_record *record);
 void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns);
 void yarn_switch_runs_on_lost(struct yarn_switch_runs *runs);
@@ -36,9 +36,6 @@ void yarn_switch_runs_divide(struct yarn_switch_runs *runs, uint64_t time_ns);
 
 /* No records are written any more: nothing is known of the threads after this time. */
 void yarn_switch_runs_stop(struct yarn_switch_runs *runs, uint64_t time_ns);
-
-/* Too many are kept: they should be written. */
-bool yarn_switch_runs_are_many(const struct yarn_switch_runs *runs);
 
 /* Writes what is kept, and clears it. */
 void yarn_switch_runs_write(struct yarn_switch_runs *runs, struct yarn_dump_writer *writer);

@@ -191,7 +191,7 @@ START_TEST(child_has_nothing_of_it)
     struct pollfd watched[YARN_CONTROL_FDS_MAX];
     ck_assert_int_eq(open_at("socket"), 0);
     struct yarn_control_socket parents = control;
-    yarn_control_socket_after_fork(&control);
+    control.is_open = false;
     ck_assert_uint_eq(yarn_control_socket_watch(&control, watched), 0);
     yarn_control_socket_close(&control);
     ck_assert_int_eq(access(control.path, F_OK), 0);

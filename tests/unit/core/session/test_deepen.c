@@ -35,7 +35,7 @@ static void on_record(void *self, const struct yarn_typed_record *record)
     seen.nr_ends += record->type == YARN_RECORD_EXIT;
     if (record->type != YARN_RECORD_SAMPLE)
         return;
-    ck_assert_uint_eq(yarn_session_first_of(&session, record->event), 0);
+    ck_assert_uint_eq(yarn_alternates_first(&session, record->event), 0);
     bool is_deep = yarn_wrapped_size(&record->stack) > ASKED;
     seen.nr_samples++;
     seen.nr_of_first += record->event == 0;
