@@ -86,18 +86,33 @@ static void note_waits(const struct yarn_sched_view *view, const struct yarn_out
                       has_schedstat ? "some " : "", has_schedstat ? " of some threads" : "");
 }
 
-/* What each dump says of why. */
+static bool is_same_refusal(const struct yarn_profile_dump *one,
+                            const struct yarn_profile_dump *other)
+{
+    return one->has_sched && yarn_span_equal(one->sched.reason, other->sched.reason);
+}
+
+/* What dumps say of why: each sentence once, with how many say it or whose it is. */
 static void note_refusals(const struct yarn_sched_view *view, const struct yarn_out *out)
 {
     const struct yarn_profile *profile = view->profile;
     for (size_t i = 0; i < profile->nr_dumps; i++) {
-        const struct yarn_dump_sched *sched = &profile->dumps[i].sched;
-        if (!profile->dumps[i].has_sched || !sched->reason.size)
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        size_t before = 0, count = 1;
+        if (!dump->has_sched || !dump->sched.reason.size)
             continue;
+        while (before < i && !is_same_refusal(&profile->dumps[before], dump))
+            before++;
+        if (before < i)
+            continue;
+        for (size_t k = i + 1; k < profile->nr_dumps; k++)
+            count += is_same_refusal(&profile->dumps[k], dump);
         (void)fputs("note: ", out->file);
-        if (profile->nr_dumps > 1)
-            (void)fprintf(out->file, "pid %u: ", profile->dumps[i].process.pid);
-        yarn_print_cut(out, (const char *)sched->reason.data, 0);
+        if (count > 1 && count < profile->nr_dumps)
+            (void)fprintf(out->file, "%s: ", yarn_number_of_things(count, "dump").text);
+        else if (count < profile->nr_dumps)
+            (void)fprintf(out->file, "pid %u: ", dump->process.pid);
+        yarn_print_cut(out, (const char *)dump->sched.reason.data, 0);
         (void)fputc('\n', out->file);
     }
 }
