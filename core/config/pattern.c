@@ -76,7 +76,7 @@ static const char *const rank_variables[] = {
     "MPI_RANKID",           "SLURM_PROCID",
 };
 
-static const char *find_rank(char *const envp[])
+const char *yarn_pattern_rank(char *const envp[])
 {
     for (size_t i = 0; i < YARN_COUNT_OF(rank_variables); i++) {
         const char *name = rank_variables[i];
@@ -85,7 +85,7 @@ static const char *find_rank(char *const envp[])
         if (value && yarn_parse_u64(value, strlen(value), &rank) == 0)
             return value;
     }
-    return "0";
+    return NULL;
 }
 
 static bool is_read_by(const struct piece *piece, struct yarn_span name)
@@ -162,7 +162,8 @@ static void add_piece(const struct piece *piece, const struct yarn_pattern_facts
         yarn_text_add_u64(text, facts->sequence);
         break;
     case 'r':
-        yarn_text_add(text, find_rank(facts->envp));
+        value = yarn_pattern_rank(facts->envp);
+        yarn_text_add(text, value ? value : "0");
         break;
     case '{':
         value = yarn_environment_find(facts->envp, yarn_span_of(piece->text, piece->size));

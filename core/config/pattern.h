@@ -28,6 +28,9 @@ struct yarn_pattern_facts {
 #define YARN_PATTERN_DEFAULT "yarn.%e.%p.dump"
 #define YARN_PATTERN_CONTROL "yarn.%e.%p.sock"
 
+/* What the launcher of MPI or Slurm calls this process; NULL: there is none. */
+const char *yarn_pattern_rank(char *const envp[]);
+
 /* -EINVAL with the error at an unknown letter, a missing brace or a missing name. */
 YARN_MUST_CHECK int yarn_pattern_check(const char *pattern, size_t size,
                                        struct yarn_parse_error *ret_error);

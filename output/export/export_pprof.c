@@ -227,7 +227,7 @@ static int add_locations(struct pprof *pprof, const struct yarn_export_sample *s
     return err;
 }
 
-enum { LABELS_MAX = 6 };
+enum { LABELS_MAX = 8 };
 
 struct labels {
     Yarn__Pprof__Label list[LABELS_MAX];
@@ -270,6 +270,12 @@ static int add_labels(struct pprof *pprof, const struct yarn_export_sample *samp
         err = label_text(pprof, labels, "process", yarn_profile_text(profile, dump->comm));
     if (!err)
         err = label_number(pprof, labels, "pid", dump->process.pid);
+    if (!err)
+        err = label_text(pprof, labels, "command", yarn_profile_text(profile, dump->command));
+    if (!err && dump->process.host.size)
+        err = label_text(pprof, labels, "host", yarn_profile_text(profile, dump->host));
+    if (!err && dump->process.rank.size)
+        err = label_text(pprof, labels, "rank", yarn_profile_text(profile, dump->rank));
     if (!err && sample->cpu != UINT16_MAX)
         err = label_text(pprof, labels, "cpu", cpu);
     return err;

@@ -49,6 +49,7 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .predecessor_start_ns = facts->lineage.predecessor_start_ns,
         .boot_id = yarn_span_of_text(boot_id),
         .birth_ns = birth_ns_of(facts),
+        .rank = yarn_span_of_text(job->rank ? job->rank : ""),
     };
     yarn_dump_write_process(writer, &process);
 }

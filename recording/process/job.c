@@ -131,14 +131,16 @@ static int parse_events(struct yarn_job *job, struct yarn_text *fault)
     return err;
 }
 
-/* What the patterns read of the environment. */
+/* What the patterns and the dump's rank read of the environment. */
 static int keep_environment(struct yarn_job *job)
 {
-    char patterns[2 * YARN_OPTION_TEXT_MAX + 1];
+    char patterns[2 * YARN_OPTION_TEXT_MAX + sizeof "%r"];
     struct yarn_text text = yarn_text_of(patterns, sizeof patterns);
     yarn_text_add(&text, job->options.output);
     yarn_text_add(&text, job->options.control);
+    yarn_text_add(&text, "%r");
     job->envp = yarn_pattern_environment(patterns, job->envp, &job->arena);
+    job->rank = job->envp ? yarn_pattern_rank(job->envp) : NULL;
     return job->envp ? 0 : -ENOMEM;
 }
 

@@ -22,6 +22,7 @@ struct yarn_job {
     struct yarn_facts facts;
     struct yarn_seccomp_probe seccomp; /* of what a filter of system calls permits; all, without */
     char *const *envp;                 /* what the path patterns read of the environment */
+    const char *rank;                  /* in a job of MPI or Slurm; NULL: none */
     const char *machine_refusal;       /* why it is not watched any more; NULL: it may be */
     bool host_waits;                   /* the constructor's wait: no host thread runs */
 };

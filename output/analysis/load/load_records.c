@@ -153,6 +153,9 @@ static int name_process(struct yarn_strings *strings, struct yarn_profile_dump *
         err = yarn_strings_intern(strings, yarn_span_of_text(program), &dump->program);
     if (!err)
         err = yarn_strings_intern(strings, process->host, &dump->host);
+    if (!err)
+        err = yarn_strings_intern(
+            strings, process->rank.size ? process->rank : yarn_span_of_text("-"), &dump->rank);
     return err ? err : keep_command(strings, process->cmdline, &dump->command);
 }
 
@@ -173,8 +176,8 @@ static int on_process(void *self, const struct yarn_dump_process *record)
     dump->has_process = record->pid != 0;
     yarn_loader_set_time(loader);
     struct yarn_dump_process *process = &dump->process;
-    struct yarn_span *spans[] = {&process->exe, &process->host, &process->kernel, &process->arch,
-                                 &process->boot_id};
+    struct yarn_span *spans[] = {&process->exe,  &process->host,    &process->kernel,
+                                 &process->arch, &process->boot_id, &process->rank};
     int err = keep_all(loader, spans, YARN_COUNT_OF(spans));
     if (!err)
         err = keep_list(loader, &process->cmdline);

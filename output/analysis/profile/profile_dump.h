@@ -33,8 +33,8 @@ struct yarn_profile_dump {
     uint64_t last_ns;         /* of all records */
     uint32_t comm;            /* base name of the executable */
     /* Texts: the name that was run, which may be a link's; the arguments with blanks between; the
-     * node. */
-    uint32_t program, command, host;
+     * node; the number in a job of MPI. */
+    uint32_t program, command, host, rank;
     struct yarn_profile_dump_event *events; /* owned array, by number */
     size_t nr_events, events_capacity;
     struct yarn_dump_module *modules; /* owned array */

@@ -49,6 +49,11 @@ static uint32_t host_of(const struct yarn_profile *profile, const struct yarn_ce
     return profile->dumps[dump_of(profile, cell)].host;
 }
 
+static uint32_t rank_of(const struct yarn_profile *profile, const struct yarn_cell *cell)
+{
+    return profile->dumps[dump_of(profile, cell)].rank;
+}
+
 static uint32_t cpu_of(const struct yarn_profile *profile, const struct yarn_cell *cell)
 {
     (void)profile;
@@ -173,6 +178,7 @@ static const struct yarn_by_key keys[YARN_BY_COUNT] = {
     [YARN_BY_PROGRAM] = KEY("program", "PROGRAM", "", BY_DUMP(program_of)),
     [YARN_BY_COMMAND] = KEY("command", "COMMAND", "", BY_DUMP(command_of)),
     [YARN_BY_HOST] = KEY("host", "HOST", "", BY_DUMP(host_of)),
+    [YARN_BY_RANK] = KEY("rank", "RANK", "", BY_DUMP(rank_of)),
     [YARN_BY_CPU] = KEY("cpu", "CPU", "", BY_CELL(cpu_of, count_cpus, NULL)),
     [YARN_BY_EVENT] = KEY("event", "EVENT", "", BY_CELL(event_of, count_events, name_of_event)),
     [YARN_BY_ADDRESS] = KEY("address", "ADDRESS", "", BY_CELL(value_of, count_texts, name_of_text)),

@@ -18,6 +18,7 @@ enum yarn_by {
     YARN_BY_PROGRAM, /* all processes of one name, as it was run */
     YARN_BY_COMMAND, /* all of the same arguments */
     YARN_BY_HOST,
+    YARN_BY_RANK,
     YARN_BY_CPU,
     YARN_BY_EVENT,
     YARN_BY_ADDRESS, /* of the memory that a sample is about, and where it was served */

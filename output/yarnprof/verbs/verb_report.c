@@ -37,7 +37,8 @@ static const struct yarn_argument arguments[] = {
      METRICS},
     {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
     {"by", 0, "KEY",
-     "function, line, module, thread, process, program, command, host, cpu, event, address, branch "
+     "function, line, module, thread, process, program, command, host, rank, cpu, event, address, "
+     "branch "
      "or a tracepoint's field",
      BY},
     {"sort", 0, "ORDER", "self or total", SORT},
@@ -84,8 +85,9 @@ static bool has_field(const struct yarn_profile *profile, const char *name)
 
 static int take_by(struct request *request, const char *value, const char **ret_right)
 {
-    *ret_right = "function, line, module, thread, process, program, command, host, cpu, event, "
-                 "address, branch or a field's name";
+    *ret_right =
+        "function, line, module, thread, process, program, command, host, rank, cpu, event, "
+        "address, branch or a field's name";
     if (strcmp(value, "branch") == 0) {
         request->report.view = YARN_REPORT_BRANCHES;
         return 0;

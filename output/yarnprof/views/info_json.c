@@ -83,6 +83,7 @@ static void put_process(struct yarn_json *json, const struct yarn_profile_dump *
                  yarn_clock_shown_ns(process, process->parent_start_ns));
     yarn_json_text(json, "clock", yarn_dump_word_of_clock(process->clock));
     yarn_json_span(json, "host", process->host);
+    yarn_json_span(json, "rank", process->rank);
     yarn_json_span(json, "kernel", process->kernel);
     yarn_json_span(json, "arch", process->arch);
     yarn_json_u64(json, "cpus_online", process->cpus_online);

@@ -123,6 +123,8 @@ static void print_process(const struct yarn_profile_dump *dump, const struct yar
     print_moment(out, "start", process->start_realtime_ns);
     print_end(dump, out);
     print_coverage(dump, out);
+    if (process->rank.size)
+        print_pair(out, "rank", text_of(process->rank));
     (void)snprintf(text, sizeof text, "%s, Linux %s, %s, %u of %u cpus online",
                    text_of(process->host), text_of(process->kernel), text_of(process->arch),
                    process->cpus_online, process->cpus_present);

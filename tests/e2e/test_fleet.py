@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Many processes on many machines: ranks of MPI jobs, dumps of many hosts merged in bounded memory, labels of
+what other tools get."""
+
+import gzip
+import os
+import shutil
+import subprocess
+import sys
+import unittest
+
+import harness
+
+sys.path.insert(0, str(harness.ROOT / "tests" / "support"))
+import protobuf_wire
+
+BUSY = "sum(len(str(i * i)) for i in range({}))"
+NR_RANKS = 3
+MERGED_MOST_BYTES = 200 << 20
+
+
+def by_rank(folder):
+    rows = harness.report(folder, "--by=rank")["rows"]
+    return {row["rank"]: row["self"] for row in rows}
+
+
+class Ranks(harness.Case):
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun")
+    def test_of_open_mpi_in_one_report(self):
+        folder = self.folder()
+        # One rank works longer than the others.
+        code = ("import os\nrank = int(os.environ['OMPI_COMM_WORLD_RANK'])\n"
+                f"{BUSY.format('(300_000, 300_000, 1_500_000)[rank]')}")
+        done = subprocess.run(
+            ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(NR_RANKS), sys.executable, "-c", code],
+            env={**harness.clean_environment(), "LD_PRELOAD": str(harness.PRELOAD), "YARN_OUTPUT": f"{folder}/",
+                 "YARN_COMM": "python*"},
+            capture_output=True, text=True, check=False, timeout=120)
+        if done.returncode != 0 and not list(folder.iterdir()):
+            self.skipTest(f"mpirun does not run here: {done.stderr.strip().splitlines()[:1]}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.check(folder)
+
+    def check(self, folder):
+        ranks = by_rank(folder)
+        self.assertEqual(set(ranks), {str(rank) for rank in range(NR_RANKS)})
+        self.assertEqual(max(ranks, key=ranks.get), str(NR_RANKS - 1))
+        merged = self.folder() / "job.dump"
+        harness.yarnprof("merge", folder, "-o", merged)
+        self.assertEqual(by_rank(merged), ranks)
+        self.assertEqual({dump["process"]["rank"] for dump in harness.info(merged)}, set(ranks))
+
+    def test_by_each_launchers_variable(self):
+        for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
+            with self.subTest(name):
+                folder = self.folder()
+                for rank in range(NR_RANKS):
+                    code = BUSY.format(300_000 if rank < NR_RANKS - 1 else 1_500_000)
+                    run = self.run_program([sys.executable, "-c", code], **{name: str(rank)})
+                    for dump in self.dumps_of(run):
+                        shutil.copy(dump, folder)
+                self.check(folder)
+
+    def test_a_process_without_has_none(self):
+        run = self.run_program([sys.executable, "-c", BUSY.format(300_000)])
+        self.assertEqual(set(by_rank(run.dumps)), {"-"})
+
+
+class Labels(harness.Case):
+    def test_pprof_says_whose_each_sample_is(self):
+        run = self.run_program([sys.executable, "-c", BUSY.format(300_000)], PMI_RANK="7")
+        path = run.dumps / "p.pb.gz"
+        harness.yarnprof("export", "--to=pprof", run.dumps, "-o", path)
+        profile = protobuf_wire.pprof(gzip.decompress(path.read_bytes()))
+        self.assertTrue(profile["samples"])
+        for sample in profile["samples"]:
+            labels = sample["labels"]
+            self.assertEqual(labels["rank"], "7")
+            self.assertEqual(labels["host"], os.uname().nodename)
+            self.assertIn("300000", labels["command"])
+            self.assertTrue(labels["thread"].startswith("python3"))
+
+
+class Merge(harness.Case):
+    """Of 10,000 dumps; memory and time by the kernel's account of the one process."""
+
+    def setUp(self):
+        super().setUp()
+        run = self.run_program([harness.HOSTS / "kinds", "turns", "1", "1"])
+        (self.dump,) = self.dumps_of(run)
+
+    def merge(self, nr_dumps):
+        folder = self.folder()
+        data = self.dump.read_bytes()
+        for i in range(nr_dumps):
+            host = folder / f"host{i % 100}"
+            host.mkdir(exist_ok=True)
+            (host / f"{i}.dump").write_bytes(data)
+        merged = self.folder() / "all.dump"
+        process = subprocess.Popen([harness.YARNPROF, "merge", *sorted(folder.iterdir()), "-o", merged],
+                                   env=harness.clean_environment())
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        self.assertEqual(process.returncode, 0)
+        self.assertGreaterEqual(merged.stat().st_size, nr_dumps * len(data) * 0.5)
+        return usage.ru_maxrss * 1024, usage.ru_utime + usage.ru_stime
+
+    def test_ten_thousand_dumps_in_little_memory_and_linear_time(self):
+        _, few = self.merge(1000)
+        memory, many = self.merge(10_000)
+        print(f"\n10,000 dumps: {memory >> 20} MiB, {many:.2f} s of CPU time; 1,000: {few:.2f} s")
+        self.assertLessEqual(memory, MERGED_MOST_BYTES)
+        # Ten times the dumps; twice that would not yet be a square.
+        self.assertLessEqual(many, 20 * max(few, 0.05))
+
+
+if __name__ == "__main__":
+    harness.main()
