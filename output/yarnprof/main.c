@@ -9,6 +9,7 @@ enum { MAPPED_BYTES_MIN = 256 << 10 };
 
 static const struct yarn_verb verbs[] = {
     {"record", "run a command under the profiler", yarn_verb_record},
+    {"doctor", "what would be recorded here, and what would mend it", yarn_verb_doctor},
     {"list", "events that are to be had here, or what a string becomes", yarn_verb_list},
     {"stat", "count events of a command, and metrics made of them", yarn_verb_stat},
     {"ctl", "start, stop, mark or ask a process that is being recorded", yarn_verb_ctl},

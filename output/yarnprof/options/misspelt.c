@@ -15,10 +15,9 @@ bool yarn_misspelt_is(struct yarn_span sentence)
     return sentence.size > size && memcmp(sentence.data + sentence.size - size, rest, size) == 0;
 }
 
-void yarn_misspelt_tell(const char *verb, struct yarn_span sentence)
+void yarn_misspelt_describe(struct yarn_span sentence, struct yarn_text *text)
 {
-    char bytes[NAME_MAX], line[4 * NAME_MAX];
-    struct yarn_text text = yarn_text_of(line, sizeof line);
+    char bytes[NAME_MAX];
     size_t before = sizeof prefix - 1, size = sentence.size - (sizeof rest - 1);
     size_t after = yarn_size_min(before, size);
     struct yarn_nearest nearest =
@@ -28,9 +27,16 @@ void yarn_misspelt_tell(const char *verb, struct yarn_span sentence)
         yarn_option_variable((enum yarn_option)i, &name);
         yarn_nearest_offer(&nearest, bytes + before);
     }
-    yarn_text_add_sized(&text, (const char *)sentence.data, sentence.size);
+    yarn_text_add_sized(text, (const char *)sentence.data, sentence.size);
     if (nearest.name[0])
-        yarn_text_add_format(&text, "; %s%s?", prefix, nearest.name);
+        yarn_text_add_format(text, "; %s%s?", prefix, nearest.name);
+}
+
+void yarn_misspelt_tell(const char *verb, struct yarn_span sentence)
+{
+    char line[4 * NAME_MAX];
+    struct yarn_text text = yarn_text_of(line, sizeof line);
+    yarn_misspelt_describe(sentence, &text);
     yarn_complain(verb, "%s", line);
 }
 

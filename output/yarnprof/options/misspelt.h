@@ -9,6 +9,8 @@
 #include "core/base/span.h"
 #include "output/analysis/load/load.h"
 
+/* "YARN_FREQENCY is not a variable …" with what is meant. */
+void yarn_misspelt_describe(struct yarn_span sentence, struct yarn_text *text);
 /* "YARN_FREQENCY is not a variable …", as the options have it, with "; YARN_FREQUENCY?". Complains.
  */
 void yarn_misspelt_tell(const char *verb, struct yarn_span sentence);

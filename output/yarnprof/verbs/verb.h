@@ -18,6 +18,7 @@ struct yarn_verb {
 
 yarn_verb_fn yarn_verb_record;
 yarn_verb_fn yarn_verb_list;
+yarn_verb_fn yarn_verb_doctor;
 yarn_verb_fn yarn_verb_stat;
 yarn_verb_fn yarn_verb_ctl;
 yarn_verb_fn yarn_verb_report;

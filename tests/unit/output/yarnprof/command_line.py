@@ -14,7 +14,7 @@ MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
 PRELOAD = pathlib.Path(YARNPROF).with_name("libyarn_preload.so")
 IS_SANITIZED = bool(os.environ.get("YARN_TEST_SANITIZED"))
 VERBS = [
-    "record", "ctl", "report", "annotate", "script", "sched", "diff", "flamegraph", "export", "merge",
+    "record", "doctor", "ctl", "report", "annotate", "script", "sched", "diff", "flamegraph", "export", "merge",
     "info", "verify",
 ]  # fmt: skip
 

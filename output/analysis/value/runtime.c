@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/value/runtime.h"
+
+#include "core/base/glob.h"
+
+static const struct yarn_runtime runtimes[] = {
+    {"python[0-9]*,libpython[0-9]*", "Python", "python3 -X perf", "PYTHONPERFSUPPORT", "1", false,
+     "from Python 3.12 on"},
+    {"node,nodejs,libnode.so*", "Node.js", "node --perf-basic-prof", "NODE_OPTIONS",
+     "--perf-basic-prof", true, NULL},
+    {"java,libjvm.so", "Java", "java -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit",
+     "JAVA_TOOL_OPTIONS",
+     "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit", true,
+     "from Java 17 on"},
+    {"ruby,ruby[0-9]*,libruby*.so*", "Ruby", "ruby --yjit-perf", "RUBYOPT", "--yjit-perf", true,
+     "from Ruby 3.3 on, with YJIT"},
+    {"dotnet,libcoreclr.so", ".NET", "DOTNET_PerfMapEnabled=1", "DOTNET_PerfMapEnabled", "1", false,
+     NULL},
+};
+
+const struct yarn_runtime *yarn_runtime_at(size_t number)
+{
+    return number < YARN_COUNT_OF(runtimes) ? &runtimes[number] : NULL;
+}
+
+const struct yarn_runtime *yarn_runtime_of(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    for (size_t i = 0; i < YARN_COUNT_OF(runtimes); i++)
+        if (yarn_glob_list_matches(runtimes[i].files, slash ? slash + 1 : path))
+            return &runtimes[i];
+    return NULL;
+}

@@ -1,0 +1,25 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * Programs that run code of another language: what their files are called, which switch of theirs
+ * gives names to generated or interpreted functions, and the variable that sets it. Threads: safe
+ * anywhere.
+ */
+#pragma once
+
+#include "core/base/base.h"
+
+struct yarn_runtime {
+    const char *files; /* shell patterns of programs and libraries, by comma */
+    const char *name;
+    const char *way; /* what a user types */
+    const char *variable, *value;
+    bool joins;       /* the variable may hold other options, which stay */
+    const char *note; /* what else is to be known; NULL */
+};
+
+/* NULL: there are no more. */
+const struct yarn_runtime *yarn_runtime_at(size_t number);
+
+/* That a program's or library's path belongs to; NULL: none. */
+const struct yarn_runtime *yarn_runtime_of(const char *path);

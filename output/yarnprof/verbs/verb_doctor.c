@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
+#include "core/config/options.h"
+#include "output/yarnprof/io/status.h"
+#include "output/yarnprof/options/arguments.h"
+#include "output/yarnprof/options/misspelt.h"
+#include "output/yarnprof/verbs/doctor_looks.h"
+#include "output/yarnprof/verbs/verb.h"
+
+static const struct yarn_argument arguments[] = {
+    {"format", 0, "FORMAT", "text or json", YARN_ARGUMENT_FORMAT},
+    YARN_OUT_ARGUMENTS,
+    {0},
+};
+
+static int take(void *self, int id, const char *value, const char **ret_right)
+{
+    struct yarn_out *out = self;
+    int err = yarn_out_take(out, id, value, ret_right);
+    if (id == YARN_ARGUMENT_FORMAT)
+        *ret_right = "text or json";
+    return !err && out->format == YARN_OUT_CSV ? -EINVAL : err;
+}
+
+static const struct yarn_command command = {
+    .verb = "doctor",
+    .operands = "[[--] COMMAND...]",
+    .about = "What would be recorded of the command by this user on this machine under the "
+             "variables that are\nset, and how well: one line a finding, with the setting that "
+             "mends it. The command is not run; a\ntenth of a second of other work is recorded. "
+             "Status 0: works, 1: with limits, 2: would not.",
+    .arguments = arguments,
+    .stops_at_operand = true,
+    .take = take,
+};
+
+static void report_fault(struct yarn_findings *findings, const struct yarn_option_fault *fault)
+{
+    char bytes[512];
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    yarn_option_fault_describe(fault, &text);
+    yarn_findings_add(findings, YARN_FINDING_BAD, "variable", "%s", bytes + strlen("yarn: "));
+}
+
+/* False: one is bad, and nothing would be recorded. */
+static bool look_at_variables(struct yarn_findings *findings, struct yarn_arena *arena,
+                              struct yarn_options *ret_options)
+{
+    extern char **environ;
+    struct yarn_option_fault fault;
+    int err = yarn_options_from_env(ret_options, arena, environ, &fault);
+    if (err == -EINVAL)
+        report_fault(findings, &fault);
+    for (size_t i = 0; !err && i < ret_options->nr_warnings; i++) {
+        char bytes[256];
+        struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+        yarn_misspelt_describe(yarn_span_of_text(ret_options->warnings[i]), &text);
+        yarn_findings_add(findings, YARN_FINDING_LIMIT, "variable", "%s", bytes);
+    }
+    return !err;
+}
+
+static void look_at_recording(struct yarn_findings *findings, const struct yarn_options *options,
+                              const char *preload)
+{
+    struct yarn_doctor_trial trial;
+    int err = yarn_doctor_trial_run(&trial, preload);
+    if (err) {
+        yarn_findings_add(findings, YARN_FINDING_LIMIT, "recording",
+                          "a trial could not be made: %s", strerror(-err));
+        yarn_findings_mend(findings, "TMPDIR=FOLDER names one that can be written to");
+    } else
+        yarn_doctor_look_at_trial(findings, options, &trial);
+    yarn_doctor_trial_fini(&trial);
+}
+
+static void look(struct yarn_findings *findings, const char *name)
+{
+    struct yarn_arena arena;
+    struct yarn_options options;
+    char preload[4096];
+    yarn_arena_open(&arena, 4 * YARN_OPTIONS_ARENA_BYTES);
+    bool is_valid = look_at_variables(findings, &arena, &options);
+    bool has_place = yarn_doctor_look_at_place(findings, preload, sizeof preload);
+    if (!is_valid)
+        yarn_options_default(&options);
+    if (name)
+        yarn_doctor_look_at_command(findings, &options, name);
+    yarn_doctor_look_at_folder(findings, &options);
+    if (is_valid && has_place)
+        look_at_recording(findings, &options, preload);
+    yarn_arena_close(&arena);
+}
+
+int yarn_verb_doctor(int argc, char **argv)
+{
+    static struct yarn_findings findings;
+    static const int statuses[] = {
+        [YARN_FINDING_GOOD] = 0, [YARN_FINDING_LIMIT] = 1, [YARN_FINDING_BAD] = 2};
+    struct yarn_out out = {0};
+    struct yarn_command mine = command;
+    int first;
+    if (argc == 2 && strcmp(argv[1], YARN_DOCTOR_TRIAL_WORD) == 0) {
+        yarn_doctor_trial_work();
+        return YARN_STATUS_OK;
+    }
+    mine.self = &out;
+    int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status >= 0)
+        return status;
+    look(&findings, argv[first]);
+    status = yarn_out_open(&out, "doctor");
+    if (status >= 0)
+        return status;
+    status = yarn_out_finish(&out, "doctor", yarn_findings_print(&findings, &out));
+    return status == YARN_STATUS_OK ? statuses[yarn_findings_worst(&findings)] : status;
+}
