@@ -63,12 +63,21 @@ static int set_filter(struct yarn_event *event, const struct yarn_event_spec *sp
     return err;
 }
 
+/* A group whose events all begin with their leader, at one call. */
+static bool is_group(const struct opening *opening, size_t count)
+{
+    return count > 1 && count <= YARN_PERF_GROUP_MAX && !opening->plan->starts_at_exec;
+}
+
 /* What can be done without is given up as far as the kernel wants it. */
 static int open_event(struct opening *opening, struct yarn_counter *counter, struct target target,
                       const struct yarn_event *leader, struct yarn_event *ret_event)
 {
     for (;;) {
         struct perf_event_attr attr = attr_of(opening, &counter->spec);
+        attr.disabled = !counter->is_led;
+        if (counter->nr_led)
+            attr.read_format |= PERF_FORMAT_GROUP;
         int err = leader ? yarn_event_open_member(ret_event, &attr, 0, leader)
                          : yarn_event_open(ret_event, &attr, 0, target.tid, target.cpu);
         if (!err)
@@ -165,11 +174,16 @@ static int open_counter(struct opening *opening, struct yarn_counter *counter,
 static void open_unit(struct opening *opening, struct yarn_counter *counters, size_t count)
 {
     const struct yarn_counter *refused = NULL;
-    for (size_t i = 0; i < count && !refused; i++)
+    counters[0].nr_led = is_group(opening, count) ? count : 0;
+    for (size_t i = 0; i < count && !refused; i++) {
+        counters[i].is_led = i && counters[0].nr_led;
         if (open_counter(opening, &counters[i], i ? &counters[0] : NULL))
             refused = &counters[i];
+    }
     for (size_t i = 0; refused && i < count; i++) {
         close_events(&counters[i]);
+        counters[i].is_led = false;
+        counters[i].nr_led = 0;
         if (&counters[i] != refused)
             refuse_with(&counters[i], refused);
     }
@@ -221,7 +235,8 @@ int yarn_counter_set_open(struct yarn_counter_set *set, const struct yarn_event_
 
 static bool starts_with(const struct yarn_counter_set *set, size_t index)
 {
-    return !set->starts_at_exec || set->counters[index].spec.is_of_cpus;
+    return (!set->starts_at_exec || set->counters[index].spec.is_of_cpus) &&
+           !set->counters[index].is_led;
 }
 
 /* Members first: with their leader all of them begin. */
@@ -235,8 +250,37 @@ void yarn_counter_set_enable(struct yarn_counter_set *set)
 void yarn_counter_set_disable(struct yarn_counter_set *set)
 {
     for (size_t i = 0; i < set->count; i++)
-        for (size_t j = 0; j < set->counters[i].nr_events; j++)
+        for (size_t j = 0; !set->counters[i].is_led && j < set->counters[i].nr_events; j++)
             (void)yarn_perf_disable(set->counters[i].events[j].fd);
+}
+
+static void add(struct yarn_perf_count *sum, const struct yarn_perf_count *one)
+{
+    sum->count += one->count;
+    sum->time_enabled_ns += one->time_enabled_ns;
+    sum->time_running_ns += one->time_running_ns;
+}
+
+size_t yarn_counter_set_read_group(const struct yarn_counter_set *set, size_t index,
+                                   struct yarn_perf_count ret_counts[YARN_PERF_GROUP_MAX],
+                                   int ret_errors[YARN_PERF_GROUP_MAX])
+{
+    const struct yarn_counter *leader = &set->counters[index];
+    const size_t count = yarn_size_max(leader->nr_led, 1);
+    struct yarn_perf_count ones[YARN_PERF_GROUP_MAX];
+    int err = 0;
+    memset(ret_counts, 0, count * sizeof ret_counts[0]);
+    if (count == 1)
+        err = yarn_counter_set_read(set, index, ret_counts);
+    for (size_t i = 0; !err && count > 1 && i < leader->nr_events; i++) {
+        const struct yarn_event *event = &leader->events[i];
+        err = yarn_perf_read_group(event->fd, event->read_format, ones, count);
+        for (size_t k = 0; !err && k < count; k++)
+            add(&ret_counts[k], &ones[k]);
+    }
+    for (size_t k = 0; k < count; k++)
+        ret_errors[k] = err;
+    return count;
 }
 
 int yarn_counter_set_read(const struct yarn_counter_set *set, size_t index,
@@ -250,9 +294,7 @@ int yarn_counter_set_read(const struct yarn_counter_set *set, size_t index,
         int err = yarn_event_count(&counter->events[i], &one);
         if (err)
             return err;
-        sum.count += one.count;
-        sum.time_enabled_ns += one.time_enabled_ns;
-        sum.time_running_ns += one.time_running_ns;
+        add(&sum, &one);
     }
     *ret_count = sum;
     return 0;

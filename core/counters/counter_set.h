@@ -22,6 +22,8 @@ struct yarn_counter {
     char reason[YARN_COUNTER_SENTENCE_MAX]; /* of the refusal */
     struct yarn_event *events;              /* one a target that was there */
     size_t nr_events;
+    size_t nr_led; /* of the counters from this one on that its events lead; 0 and 1: alone */
+    bool is_led;   /* it starts, stops and is read with its leader */
 };
 
 struct yarn_counter_set {
@@ -55,6 +57,12 @@ YARN_MUST_CHECK int yarn_counter_set_open(struct yarn_counter_set *set,
 /* Those that do not start at exec, and all of them. */
 void yarn_counter_set_enable(struct yarn_counter_set *set);
 void yarn_counter_set_disable(struct yarn_counter_set *set);
+
+/* The counters from `index` on that are read together, by one system call a target: how many. Each
+ * has its result in ret_errors, as of yarn_counter_set_read. */
+size_t yarn_counter_set_read_group(const struct yarn_counter_set *set, size_t index,
+                                   struct yarn_perf_count ret_counts[YARN_PERF_GROUP_MAX],
+                                   int ret_errors[YARN_PERF_GROUP_MAX]);
 
 /* The sum over targets and over what they have made. The refusal's errno; -ENODATA: a pinned event
  * that found no counter free. */

@@ -118,6 +118,17 @@ int yarn_counters_stop(struct yarn_counters *counters)
     return err;
 }
 
+static struct yarn_value value_of(const struct yarn_perf_count *sum, int error)
+{
+    if (error)
+        return (struct yarn_value){.error = error};
+    return (struct yarn_value){
+        .count = sum->count,
+        .enabled_ns = sum->time_enabled_ns,
+        .running_ns = sum->time_running_ns,
+    };
+}
+
 int yarn_counters_read(struct yarn_counters *counters, struct yarn_value *ret_values, size_t count)
 {
     int err = check_owner(counters);
@@ -125,17 +136,33 @@ int yarn_counters_read(struct yarn_counters *counters, struct yarn_value *ret_va
         err = -EINVAL;
     if (err)
         return err;
-    for (size_t i = 0; i < counters->set.count && i < count; i++) {
-        struct yarn_perf_count sum = {0};
-        int error = yarn_counter_set_read(&counters->set, i, &sum);
-        ret_values[i] = (struct yarn_value){
-            .count = sum.count,
-            .enabled_ns = sum.time_enabled_ns,
-            .running_ns = sum.time_running_ns,
-            .error = error,
-        };
+    for (size_t i = 0, read; i < counters->set.count && i < count; i += read) {
+        struct yarn_perf_count sums[YARN_PERF_GROUP_MAX];
+        int errors[YARN_PERF_GROUP_MAX];
+        read = yarn_counter_set_read_group(&counters->set, i, sums, errors);
+        for (size_t k = 0; k < read && i + k < count; k++)
+            ret_values[i + k] = value_of(&sums[k], errors[k]);
     }
     return 0;
+}
+
+int yarn_counters_error(const struct yarn_counters *counters, size_t event, const char **ret_reason)
+{
+    const char *reason = NULL;
+    int err = check_owner(counters);
+    if (!err && event >= counters->set.count)
+        err = -EINVAL;
+    if (!err) {
+        const struct yarn_counter *counter = &counters->set.counters[event];
+        err = counter->error;
+        if (err)
+            reason = counter->reason;
+        else if (counter->is_kernel_refused && !counter->spec.is_clock)
+            reason = "the user's part alone is counted: the kernel's is not permitted";
+    }
+    if (ret_reason)
+        *ret_reason = reason;
+    return err;
 }
 
 void yarn_counters_close(struct yarn_counters *counters)

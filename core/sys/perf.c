@@ -13,7 +13,7 @@
 #include "core/sys/file.h"
 #include "core/sys/own_files.h"
 
-enum { PAGE_BYTES = 4096, GROUP_MAX = 64, OPEN_TRIES = 100 };
+enum { PAGE_BYTES = 4096, GROUP_MAX = YARN_PERF_GROUP_MAX, OPEN_TRIES = 100 };
 
 static int open_event(struct perf_event_attr *attr, pid_t tid, int cpu, int group)
 {
@@ -124,6 +124,31 @@ int yarn_perf_read(int fd, uint64_t read_format, uint64_t id, struct yarn_perf_c
         .time_running_ns = value[2],
         .lost = has_lost ? value[lost_at] : 0,
     };
+    return 0;
+}
+
+int yarn_perf_read_group(int fd, uint64_t read_format, struct yarn_perf_count *ret_counts,
+                         size_t count)
+{
+    uint64_t value[3 + 3 * GROUP_MAX];
+    size_t lost_at = read_format & PERF_FORMAT_ID ? 2 : 1;
+    size_t each = lost_at + !!(read_format & PERF_FORMAT_LOST);
+    long result = yarn_raw_call(SYS_read, fd, (long)value, sizeof value, 0, 0, 0);
+    if (yarn_raw_is_error(result))
+        return (int)result;
+    if (result && ((size_t)result < (3 + count * each) * sizeof value[0] || value[0] < count))
+        return -ENODATA;
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t *one = &value[3 + i * each];
+        ret_counts[i] = (struct yarn_perf_count){.is_in_error = true};
+        if (result)
+            ret_counts[i] = (struct yarn_perf_count){
+                .count = one[0],
+                .time_enabled_ns = value[1],
+                .time_running_ns = value[2],
+                .lost = read_format & PERF_FORMAT_LOST ? one[lost_at] : 0,
+            };
+    }
     return 0;
 }
 

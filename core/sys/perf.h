@@ -51,6 +51,12 @@ struct yarn_perf_count {
 YARN_MUST_CHECK int yarn_perf_read(int fd, uint64_t read_format, uint64_t id,
                                    struct yarn_perf_count *ret_count);
 
+/* The same of a group's leader, of all of it at once: as they were opened, at most
+ * YARN_PERF_GROUP_MAX. `read_format` has GROUP. */
+enum { YARN_PERF_GROUP_MAX = 64 };
+YARN_MUST_CHECK int yarn_perf_read_group(int fd, uint64_t read_format,
+                                         struct yarn_perf_count *ret_counts, size_t count);
+
 /* The control page followed by data_bytes (a power of two) of ring. -EPERM: the memlock limit. */
 YARN_MUST_CHECK int yarn_perf_map(int fd, size_t data_bytes,
                                   struct perf_event_mmap_page **ret_page);

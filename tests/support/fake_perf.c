@@ -120,6 +120,16 @@ int yarn_perf_read(int fd, uint64_t read_format, uint64_t id, struct yarn_perf_c
     return 0;
 }
 
+int yarn_perf_read_group(int fd, uint64_t read_format, struct yarn_perf_count *ret_counts,
+                         size_t count)
+{
+    (void)fd;
+    (void)read_format;
+    (void)ret_counts;
+    (void)count;
+    return -ENODATA;
+}
+
 int yarn_perf_map(int fd, size_t data_bytes, struct perf_event_mmap_page **ret_page)
 {
     struct perf_event_mmap_page *page = aligned_alloc(PAGE_BYTES, PAGE_BYTES + data_bytes);

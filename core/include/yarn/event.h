@@ -32,6 +32,14 @@ size_t yarn_events_count(const struct yarn_events *events);
 const char *yarn_events_name(const struct yarn_events *events, size_t index);
 const char *yarn_events_asked(const struct yarn_events *events, size_t index); /* its words */
 const char *yarn_events_unit(const struct yarn_events *events, size_t index);  /* "ns", "events" */
+/* The attr of an event, disabled, not inherited, without a group: what it counts, how often it is
+ * sampled, and which of its kind's fields a sample has (of a symbol the address in this process).
+ * The caller adds what else he wants before he opens it (stacks, read_format), and hands the whole
+ * to yarn_record_decode. `size`: sizeof *ret_attr. -EOPNOTSUPP: it is no event of the kernel, or
+ * cannot be had here; -E2BIG: `size` is too small for it. */
+struct perf_event_attr;
+int yarn_events_attr(const struct yarn_events *events, size_t index,
+                     struct perf_event_attr *ret_attr, size_t size);
 void yarn_events_free(struct yarn_events *events);
 
 #ifdef __cplusplus

@@ -3,7 +3,11 @@
 #include <dirent.h>
 #include <errno.h>
 #include <pthread.h>
+#include <stddef.h>
 #include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <yarn/yarn.h>
@@ -133,6 +137,67 @@ START_TEST(null_is_refused_where_something_is_needed)
     ck_assert_int_eq(yarn_counters_read(counters, NULL, 1), -EINVAL);
     ck_assert_int_eq(yarn_counters_read(counters, NULL, 0), 0);
     yarn_counters_close(counters);
+    yarn_events_free(events);
+}
+END_TEST
+
+/* The first record in the ring of an event on this thread, which then touches a page. */
+static void assert_records_a_fault(struct perf_event_attr *attr)
+{
+    enum { PAGE = 4096 };
+    uint8_t bytes[PAGE];
+    struct yarn_record record;
+    attr->disabled = 0;
+    int fd = (int)syscall(SYS_perf_event_open, attr, 0, -1, -1, 0);
+    if (fd < 0 && (errno == EACCES || errno == EPERM))
+        return;
+    ck_assert_int_ge(fd, 0);
+    uint8_t *ring = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    volatile uint8_t *page =
+        mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert_ptr_ne(ring, MAP_FAILED);
+    bool has_it = false;
+    page[0] = 1;
+    const uint64_t end = ((struct perf_event_mmap_page *)(void *)ring)->data_head;
+    memcpy(bytes, ring + PAGE, sizeof bytes);
+    for (size_t at = 0; at < end;) {
+        uint16_t size;
+        memcpy(&size, bytes + at + offsetof(struct perf_event_header, size), sizeof size);
+        ck_assert_int_eq(yarn_record_decode(attr, bytes + at, size, &record), 0);
+        has_it |= record.type == PERF_RECORD_SAMPLE && record.tid == (uint32_t)gettid() &&
+                  record.addr == (uint64_t)(uintptr_t)page;
+        at += size;
+    }
+    ck_assert(has_it);
+    munmap((void *)(uintptr_t)page, PAGE);
+    munmap(ring, 2 * PAGE);
+    close(fd);
+}
+
+START_TEST(an_event_has_the_attr_that_its_records_are_decoded_by)
+{
+    struct yarn_events *events = NULL;
+    struct perf_event_attr attr;
+    ck_assert_int_eq(yarn_events_parse("page-faults/period=1/u,off-cpu,cpu-clock/freq=100/,"
+                                       "mem:stdout/8:w,page-faults/period=7/u",
+                                       &events, NULL),
+                     0);
+    ck_assert_int_eq(yarn_events_attr(events, 0, &attr, sizeof attr), 0);
+    ck_assert_uint_eq(attr.size, sizeof attr);
+    ck_assert(attr.disabled && attr.exclude_kernel && !attr.inherit);
+    assert_records_a_fault(&attr);
+    ck_assert_int_eq(yarn_events_attr(events, 1, &attr, sizeof attr), -EOPNOTSUPP);
+    ck_assert_int_eq(yarn_events_attr(events, 2, &attr, sizeof attr), 0);
+    ck_assert_uint_eq(attr.freq ? attr.sample_freq : 1000000000 / attr.sample_period, 100);
+    ck_assert_int_eq(yarn_events_attr(events, 3, &attr, sizeof attr), 0);
+    ck_assert_uint_eq(attr.bp_addr, (uint64_t)(uintptr_t)&stdout);
+    ck_assert_int_eq(yarn_events_attr(events, 4, &attr, sizeof attr), 0);
+    ck_assert_uint_eq(attr.sample_period, 7);
+    ck_assert_int_eq(yarn_events_attr(events, 5, &attr, sizeof attr), -EINVAL);
+    ck_assert_int_eq(yarn_events_attr(events, 0, NULL, sizeof attr), -EINVAL);
+    ck_assert_int_eq(yarn_events_attr(events, 0, &attr, 63), -EINVAL);
+    ck_assert_int_eq(yarn_events_attr(events, 0, &attr, 64), -E2BIG);
+    ck_assert_int_eq(yarn_events_attr(NULL, 0, &attr, sizeof attr), -EINVAL);
     yarn_events_free(events);
 }
 END_TEST
@@ -310,6 +375,7 @@ int main(void)
     tcase_add_test(guest, errno_is_kept_also_where_a_call_fails);
     tcase_add_test(guest, null_is_refused_where_something_is_needed);
     tcase_add_test(guest, what_is_no_stream_has_nothing);
+    tcase_add_test(guest, an_event_has_the_attr_that_its_records_are_decoded_by);
     tcase_add_test(guest, null_for_a_stream_or_an_entry_gives_nothing);
     tcase_add_test(guest, a_dump_whose_process_is_damaged_is_a_bad_message);
     tcase_add_test(guest, what_cannot_be_is_refused_before_the_kernel_is_asked);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -101,15 +102,50 @@ START_TEST(threads_before_and_after_the_opening_are_counted_once)
 }
 END_TEST
 
+/* While a thread counts itself, two readings by two calls differ by what lies between them. */
+START_TEST(a_group_is_read_in_one_moment_and_stops_in_one)
+{
+    const enum yarn_scope scope = _i ? YARN_SCOPE_PROCESS : YARN_SCOPE_THREAD;
+    struct yarn_counters *counters =
+        open_counters("{task-clock,page-faults,minor-faults},page-faults", scope);
+    struct yarn_value values[4], again[4];
+    ck_assert_int_eq(yarn_counters_start(counters), 0);
+    touch_pages();
+    for (int i = 0; i < 100; i++) {
+        ck_assert_int_eq(yarn_counters_read(counters, values, 4), 0);
+        ck_assert_uint_eq(values[1].enabled_ns, values[0].enabled_ns);
+        ck_assert_uint_eq(values[2].enabled_ns, values[0].enabled_ns);
+        ck_assert_uint_gt(values[3].enabled_ns, values[0].enabled_ns);
+    }
+    ck_assert_int_eq(yarn_counters_stop(counters), 0);
+    ck_assert_int_eq(yarn_counters_read(counters, values, 4), 0);
+    touch_pages();
+    ck_assert_int_eq(yarn_counters_read(counters, again, 4), 0);
+    ck_assert_mem_eq(values, again, sizeof values);
+    ck_assert_uint_ge(values[1].count, PAGES);
+    ck_assert_uint_ge(values[2].count, PAGES);
+    ck_assert_uint_le(values[2].count, PAGES + TOLERANCE);
+    ck_assert_int_eq(yarn_counters_read(counters, again, 2), 0);
+    yarn_counters_close(counters);
+}
+END_TEST
+
 START_TEST(a_refused_event_stands_beside_those_that_count)
 {
     struct yarn_counters *counters = open_counters("cs:u,task-clock", YARN_SCOPE_THREAD);
     struct yarn_value values[2];
+    const char *reason;
     ck_assert_int_eq(yarn_counters_start(counters), 0);
     ck_assert_int_eq(yarn_counters_read(counters, values, 2), 0);
     ck_assert_int_eq(values[0].error, -EOPNOTSUPP);
     ck_assert_uint_eq(values[0].enabled_ns, 0);
     ck_assert_int_eq(values[1].error, 0);
+    ck_assert_int_eq(yarn_counters_error(counters, 0, &reason), -EOPNOTSUPP);
+    ck_assert_uint_gt(strlen(reason), 20);
+    ck_assert_int_eq(yarn_counters_error(counters, 1, &reason), 0);
+    ck_assert_ptr_null(reason);
+    ck_assert_int_eq(yarn_counters_error(counters, 2, &reason), -EINVAL);
+    ck_assert_int_eq(yarn_counters_error(NULL, 0, NULL), -EINVAL);
     yarn_counters_close(counters);
 }
 END_TEST
@@ -154,6 +190,7 @@ int main(void)
     if (!IS_THREAD_SANITIZED) {
         tcase_add_test(regions, a_region_of_a_thread_is_counted);
         tcase_add_test(regions, threads_before_and_after_the_opening_are_counted_once);
+        tcase_add_loop_test(regions, a_group_is_read_in_one_moment_and_stops_in_one, 0, 2);
     }
     tcase_add_test(regions, a_refused_event_stands_beside_those_that_count);
     tcase_add_test(regions, what_counts_nothing_at_all_is_not_opened);
