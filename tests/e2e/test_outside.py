@@ -31,7 +31,15 @@ class Case(harness.Case):
         folder = self.folder()
         begun = time.monotonic()
         command = [harness.YARNPROF, "record", "--outside", "-o", f"{folder}/", *options, "--", *argv]
-        return harness.wait(harness.start(command, folder, preload=False, **more), begun, folder)
+        return self.finished(harness.start(command, folder, preload=False, **more), begun, folder)
+
+    def finished(self, process, begun, folder):
+        """With the tool's own line, of what was recorded, apart."""
+        run = harness.wait(process, begun, folder)
+        lines = run.stderr.splitlines(keepends=True)
+        run.outcome = lines.pop() if lines and lines[-1].startswith(b"[yarn: ") else b""
+        run.stderr = b"".join(lines)
+        return run
 
     def assert_same_outside(self, argv, *options, **more):
         recorded = self.record(argv, *options, **more)
@@ -91,7 +99,7 @@ class Command(Case):
         os.killpg(process.pid, signal.SIGINT)
         time.sleep(0.2)
         os.kill(process.pid, signal.SIGTERM)
-        run = harness.wait(process, time.monotonic(), folder)
+        run = self.finished(process, time.monotonic(), folder)
         self.assertEqual(run.stdout, f"[{int(signal.SIGINT)}, {int(signal.SIGTERM)}]\n".encode())
         self.assertEqual(run.status, 0)
 
@@ -171,12 +179,12 @@ class Running(Case):
     def attach(self, pids, *options):
         folder = self.folder()
         command = [harness.YARNPROF, "record", "-p", pids, "-o", f"{folder}/", *options]
-        return harness.wait(harness.start(command, folder, preload=False), time.monotonic(), folder)
+        return self.finished(harness.start(command, folder, preload=False), time.monotonic(), folder)
 
     def assert_recorded(self, run):
         """Nothing but record's own line is said."""
-        self.assertEqual(run.status, 0, run.stderr)
-        self.assertRegex(run.stderr, rb"^\[yarn: [0-9,]+ samples? in \d+ dumps?, [^\n]*\]\n$")
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        self.assertRegex(run.outcome, rb"^\[yarn: [0-9,]+ samples? in \d+ dumps?, [^\n]*\]\n$")
 
     def test_a_while_of_a_process_is_recorded_and_it_goes_on(self):
         process = self.begin([SPLIT, "12"])
@@ -205,7 +213,7 @@ class Running(Case):
         recorder = harness.start(command, folder, preload=False)
         time.sleep(0.6)
         recorder.send_signal(signal.SIGINT)
-        run = harness.wait(recorder, time.monotonic(), folder)
+        run = self.finished(recorder, time.monotonic(), folder)
         self.assert_recorded(run)
         self.assertIsNone(process.poll())
         self.assert_whole(run)
