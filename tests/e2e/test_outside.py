@@ -7,6 +7,7 @@ import shutil
 import signal
 import subprocess
 import time
+import unittest
 
 import harness
 
@@ -162,6 +163,31 @@ class Tree(Case):
         self.assertEqual(len(dump["threads"]), 9)
         self.assertTrue(all(ends), ends)
         self.assert_whole(run)
+
+
+class Rights(Case):
+    @unittest.skipUnless(os.getuid(), "root may follow every program")
+    def test_programs_that_gain_rights_are_named(self):
+        privileged = next((path for path in map(shutil.which, ("su", "mount", "passwd", "chsh"))
+                           if path and os.stat(path).st_mode & 0o4000), None)
+        if not privileged:
+            self.skipTest("there is no set-uid program here")
+        name = pathlib.Path(privileged).name
+        run = self.record(["sh", "-c", f"{privileged} --help >/dev/null; {SPLIT} 1; "
+                                       f"{privileged} --help >/dev/null; exit 4"])
+        self.assertEqual(run.status, 4)
+        self.assertIn(f"{name} was not recorded, nor what it made (2x)".encode(), run.stderr)
+        self.assertEqual(run.stderr.count(b"\n"), 1, run.stderr)
+        self.assertEqual({name_of(image) for image in self.processes(run)} - {"sh", "dash"}, {"split"})
+
+    @unittest.skipUnless(os.getuid(), "root may read every file")
+    def test_programs_that_may_not_be_read_are_named(self):
+        program = self.root / "unreadable"
+        shutil.copy(SPLIT, program)
+        program.chmod(0o111)
+        run = self.record(["sh", "-c", f"{program} 1; {SPLIT} 1"])
+        self.assertEqual(run.status, self.outside_without([SPLIT, "1"])[0])
+        self.assertIn(b"unreadable was not recorded, nor what it made (1x)", run.stderr)
 
 
 class Running(Case):

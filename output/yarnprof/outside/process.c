@@ -160,6 +160,7 @@ void yarn_tree_process_exec(struct yarn_tree_process *process, uint64_t time_ns)
     process->nr_mappings = 0;
     process->nr_threads = 0;
     process->has_program = false;
+    process->has_executed = true;
     facts->lineage.predecessor = facts->pid;
     facts->lineage.predecessor_start_ns = facts->start_ns;
     facts->cmdline = YARN_SPAN_EMPTY;

@@ -30,6 +30,7 @@ struct yarn_tree_process {
     struct yarn_facts facts;            /* of the image */
     bool is_ignored;                    /* it is not to be followed */
     bool has_program;                   /* the image's path is known */
+    bool has_executed;                  /* a program */
     char *cmdline;                      /* owned; the facts' */
     struct yarn_tree_mapping *mappings; /* owned */
     size_t nr_mappings, max_mappings;

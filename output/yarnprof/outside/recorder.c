@@ -60,6 +60,7 @@ size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int sta
     yarn_process_tree_end(tree, status);
     if (tree->failure)
         yarn_complain("record", "%s (%s)", tree->failure, strerror(-tree->error));
+    yarn_unfollowed_report(&tree->unfollowed);
     return tree->nr_dumps;
 }
 

@@ -284,6 +284,11 @@ static void on_end(struct yarn_process_tree *tree, const struct yarn_typed_recor
     if (!process)
         return;
     feed(process, record);
+    /* Why it is known by this: the kernel takes the events away between the name and the first
+     * mapping, within some 20 us, and writes an end, while the process lives on. */
+    if (process->has_executed && !process->has_program && record->task.tid == record->task.pid)
+        yarn_unfollowed_add(&tree->unfollowed,
+                            yarn_tree_process_thread_name(process, record->task.tid));
     /* The command's own end has a status, once it is waited for. */
     if (!yarn_tree_process_end_thread(process, record->task.tid) &&
         process->target.pid != tree->first_pid)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "output/yarnprof/outside/process.h"
+#include "output/yarnprof/outside/unfollowed.h"
 
 enum { YARN_TREE_BUCKETS = 1024 };
 
@@ -20,6 +21,7 @@ struct yarn_process_tree {
     struct yarn_arena paths;
     struct yarn_table path_at; /* hash of a path -> where it stands in that */
     struct yarn_pipeline_shared shared;
+    struct yarn_unfollowed unfollowed;
     pid_t first_pid;   /* of the command */
     uint64_t nr_lost;  /* records, as far as the kernel said so in the rings */
     uint64_t nr_stray; /* records of processes that were never announced */
