@@ -81,9 +81,11 @@ static void put_stack(struct yarn_timer_room *room, const struct yarn_timer_term
     struct yarn_timer_room size_word = *room;
     yarn_timer_room_put(room, 0);
     if (bytes && terms->can_copy) {
-        struct yarn_timer_pieces to = yarn_timer_room_pieces(room, bytes);
-        ssize_t got = yarn_target_copy_own(terms->pid, sp, to.first, to.first_bytes, to.second,
-                                           to.second_bytes);
+        size_t left;
+        uint8_t *to = yarn_timer_room_place(room, &left);
+        left = yarn_size_min(left, bytes);
+        ssize_t got =
+            yarn_target_copy_own(terms->pid, sp, to, left, room->slot->data, bytes - left);
         bytes = got > 0 ? (size_t)got & ~(size_t)(WORD - 1) : 0;
         room->position += bytes;
     } else {

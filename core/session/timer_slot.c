@@ -97,19 +97,14 @@ bool yarn_timer_slot_reserve(struct yarn_timer_slot *slot, size_t bytes,
 void yarn_timer_room_put(struct yarn_timer_room *room, uint64_t word)
 {
     /* Whole words never lie across the ring's end. */
-    size_t at = (size_t)room->position & (room->slot->data_bytes - 1);
-    *(uint64_t *)(void *)(room->slot->data + at) = word;
+    size_t left;
+    *(uint64_t *)(void *)yarn_timer_room_place(room, &left) = word;
     room->position += WORD;
 }
 
-struct yarn_timer_pieces yarn_timer_room_pieces(const struct yarn_timer_room *room, size_t bytes)
+uint8_t *yarn_timer_room_place(const struct yarn_timer_room *room, size_t *ret_bytes)
 {
     size_t at = (size_t)room->position & (room->slot->data_bytes - 1);
-    size_t first = yarn_size_min(bytes, room->slot->data_bytes - at);
-    return (struct yarn_timer_pieces){
-        .first = room->slot->data + at,
-        .first_bytes = first,
-        .second = room->slot->data,
-        .second_bytes = bytes - first,
-    };
+    *ret_bytes = room->slot->data_bytes - at;
+    return room->slot->data + at;
 }

@@ -93,12 +93,9 @@ bool yarn_timer_slot_reserve(struct yarn_timer_slot *slot, size_t bytes,
 
 void yarn_timer_room_put(struct yarn_timer_room *room, uint64_t word);
 
-/* The memory of the next `bytes`, in one or two pieces. */
-struct yarn_timer_pieces {
-    uint8_t *first, *second;
-    size_t first_bytes, second_bytes;
-};
-struct yarn_timer_pieces yarn_timer_room_pieces(const struct yarn_timer_room *room, size_t bytes);
+/* The memory of the next word, and how much there is before the buffer's end: the rest of a record
+ * lies at its begin. */
+uint8_t *yarn_timer_room_place(const struct yarn_timer_room *room, size_t *ret_bytes);
 
 /* Everything before the room's position is readable from now on. */
 static inline void yarn_timer_room_commit(const struct yarn_timer_room *room)

@@ -113,7 +113,7 @@ static void seal(struct yarn_recorder *recorder)
     if (!yarn_state_nr_in_exec(&recorder->state))
         return; /* the exec has failed already: its thread no longer waited */
     yarn_control_socket_close(&recorder->control);
-    yarn_recording_seal(&recorder->recording, YARN_DUMP_END_EXEC, -1);
+    yarn_recording_seal(&recorder->recording);
     yarn_deferred_start_subtract_from_parent(recorder); /* of the seal before */
     yarn_deferred_start_add_to_parent(recorder);
 }

@@ -289,8 +289,7 @@ static void end_dump(struct yarn_recording *recording, enum yarn_dump_end_reason
         yarn_process_dump_close(&recording->dump);
 }
 
-void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
-                         int status)
+void yarn_recording_seal(struct yarn_recording *recording)
 {
     /* Why not perf's events: the kernel takes them away at the exec. A signal that was on its way
      * would meet the new program, which knows nothing of it, and end it. */
@@ -308,7 +307,7 @@ void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_re
         yarn_recording_flush(recording, true);
     recording->is_sealed = yarn_process_dump_is_begun(&recording->dump);
     yarn_process_dump_release(&recording->dump);
-    end_dump(recording, reason, status);
+    end_dump(recording, YARN_DUMP_END_EXEC, -1);
 }
 
 void yarn_recording_unseal(struct yarn_recording *recording)

@@ -116,9 +116,9 @@ void yarn_recording_leave_root(struct yarn_recording *recording);
 /* True where no thread of the host is left but the reader. */
 bool yarn_recording_is_alone(struct yarn_recording *recording);
 
-/* Drains what is there and closes the dump with an END, which later records take back. */
-void yarn_recording_seal(struct yarn_recording *recording, enum yarn_dump_end_reason reason,
-                         int status);
+/* Before an exec: drains what is there and closes the dump with an END, which later records take
+ * back. */
+void yarn_recording_seal(struct yarn_recording *recording);
 
 /* After a seal, where the host continues after all (its exec failed). */
 void yarn_recording_unseal(struct yarn_recording *recording);

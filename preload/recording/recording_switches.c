@@ -17,7 +17,7 @@ static void stop(struct yarn_recording *recording, uint64_t time_ns)
 void yarn_recording_start_switches(struct yarn_recording *recording)
 {
     if (recording->pipeline.runs && !recording->drained_ns)
-        yarn_thread_times_begin(&recording->times);
+        yarn_thread_times_read(&recording->times, recording->request.pid);
     if (recording->pipeline.runs && !recording->session.switches.are_cut)
         start(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
 }

@@ -14,7 +14,7 @@ enum {
 #define LEAST_NS (20 * YARN_NS_PER_MS)
 #define MOST_NS YARN_NS_PER_SECOND
 
-static void read_one(struct yarn_thread_times *times, pid_t tid)
+void yarn_thread_times_read(struct yarn_thread_times *times, pid_t tid)
 {
     struct yarn_thread_schedstat now;
     if (times->count == YARN_THREAD_TIMES_ROWS ||
@@ -42,11 +42,6 @@ static bool has_rested(struct yarn_thread_times *times, pid_t tid)
     return is_same;
 }
 
-void yarn_thread_times_begin(struct yarn_thread_times *times)
-{
-    read_one(times, times->session->request->pid);
-}
-
 void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns)
 {
     pid_t tids[THREADS_MANY];
@@ -60,7 +55,7 @@ void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns
     bool has_room = listed < THREADS_MANY && listed <= YARN_THREAD_TIMES_ROWS - times->count;
     for (size_t i = 0; has_room && i < listed; i++)
         if (!has_rested(times, tids[i]))
-            read_one(times, tids[i]);
+            yarn_thread_times_read(times, tids[i]);
     uint64_t cost_ns = yarn_u64_minus(yarn_clock_ns(YARN_TIME_THREAD_CPU), begin_ns);
     uint64_t pause_ns = yarn_u64_max((now_ns - times->since_ns) / AGE_SHARE, cost_ns * COST_SHARE);
     bool is_alone = listed <= 1; /* it ends when all ends */
@@ -84,7 +79,7 @@ void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_w
     for (size_t i = 0; i < listed; i++) {
         if (times->count == YARN_THREAD_TIMES_ROWS)
             write_rows(times, writer);
-        read_one(times, tids[i]);
+        yarn_thread_times_read(times, tids[i]);
     }
     write_rows(times, writer);
 }

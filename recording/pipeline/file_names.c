@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/pipeline/file_names.h"
 
+#include "core/base/sort.h"
 #include "core/base/text.h"
 #include "core/sys/clock.h"
 
@@ -17,6 +18,7 @@ enum {
 #define LIFE_FIRST_NS (10 * YARN_NS_PER_MS)
 #define END_FIRST_NS (2 * YARN_NS_PER_MS)
 #define END_MOST_NS (50 * YARN_NS_PER_MS)
+#define COST_MOST_NS (1000 * YARN_NS_PER_SECOND)
 /* Nobody can name it later. */
 #define LOST_NS (10 * YARN_NS_PER_MS)
 
@@ -172,24 +174,14 @@ static void find_lost(const struct yarn_file_names *names, struct group *groups,
         groups[i].is_lost = has_own || is_lost(groups[i].module);
 }
 
-static bool goes_before(const struct group *a, const struct group *b)
+/* In which order they are asked, by their places: what is gone or lost comes first, then the cheap.
+ */
+static void sort(const struct group *groups, size_t count, uint64_t order[MODULES_AT_ONCE])
 {
-    if (a->is_gone != b->is_gone)
-        return a->is_gone;
-    if (a->is_lost != b->is_lost)
-        return a->is_lost;
-    return a->cost_ns < b->cost_ns;
-}
-
-static void sort(struct group *groups, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        for (size_t k = i; k > 0 && goes_before(&groups[k], &groups[k - 1]); k--) {
-            struct group group = groups[k];
-            groups[k] = groups[k - 1];
-            groups[k - 1] = group;
-        }
-    }
+    for (size_t i = 0; i < count; i++)
+        order[i] = (uint64_t)!groups[i].is_gone << 63 | (uint64_t)!groups[i].is_lost << 62 |
+                   yarn_u64_min(groups[i].cost_ns, COST_MOST_NS) * MODULES_AT_ONCE | i;
+    yarn_sort_u64(order, count);
 }
 
 /* Until when the module may be asked; 0: not at all. */
@@ -256,16 +248,18 @@ static void ask_group(struct yarn_file_names *names, const struct group *group, 
 void yarn_file_names_ask(struct yarn_file_names *names, struct yarn_dump_writer *writer)
 {
     struct group groups[MODULES_AT_ONCE];
+    uint64_t order[MODULES_AT_ONCE];
     names->has_asked = true;
     size_t count = names->names.used ? gather(names, groups) : 0;
     uint64_t cpu_ns = count ? yarn_target_cpu_ns(yarn_module_map_target(names->map)) : 0;
     if (names->until_ns)
         find_lost(names, groups, count);
-    sort(groups, count);
+    sort(groups, count, order);
     for (size_t i = 0; i < count; i++) {
-        uint64_t until_ns = until_of(names, &groups[i], cpu_ns);
+        const struct group *group = &groups[order[i] % MODULES_AT_ONCE];
+        uint64_t until_ns = until_of(names, group, cpu_ns);
         if (until_ns)
-            ask_group(names, &groups[i], until_ns, writer);
+            ask_group(names, group, until_ns, writer);
     }
 }
 

@@ -125,7 +125,7 @@ START_TEST(records_go_round_the_ring_until_it_is_full)
 }
 END_TEST
 
-START_TEST(pieces_are_split_where_the_ring_ends)
+START_TEST(a_place_says_how_much_is_left_before_the_end)
 {
     struct yarn_ring ring = yarn_ring_of(slot.page, slot.data, slot.data_bytes);
     while (put_record(1))
@@ -133,11 +133,10 @@ START_TEST(pieces_are_split_where_the_ring_ends)
     ck_assert_int_gt(take_records(&ring), 0);
     struct yarn_timer_room room;
     ck_assert(yarn_timer_slot_reserve(&slot, 256, &room));
-    struct yarn_timer_pieces pieces = yarn_timer_room_pieces(&room, 256);
-    size_t left = DATA_BYTES % (RECORD_WORDS * WORD);
-    ck_assert_uint_eq(pieces.first_bytes, left);
-    ck_assert_uint_eq(pieces.second_bytes, 256 - left);
-    ck_assert_ptr_eq(pieces.second, slot.data);
+    size_t left;
+    const uint8_t *place = yarn_timer_room_place(&room, &left);
+    ck_assert_uint_eq(left, DATA_BYTES % (RECORD_WORDS * WORD));
+    ck_assert_ptr_eq(place, slot.data + DATA_BYTES - left);
 }
 END_TEST
 
@@ -203,7 +202,7 @@ int main(void)
     tcase_add_test(one, torn_down_slot_is_free_and_stays_so);
     tcase_add_test(one, timer_of_a_thread_that_is_gone_is_refused);
     tcase_add_test(one, records_go_round_the_ring_until_it_is_full);
-    tcase_add_test(one, pieces_are_split_where_the_ring_ends);
+    tcase_add_test(one, a_place_says_how_much_is_left_before_the_end);
     suite_add_tcase(suite, one);
     TCase *two = tcase_create("a writer and a reader that stops again and again");
     tcase_add_checked_fixture(two, set_up, tear_down);
