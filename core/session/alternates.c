@@ -156,7 +156,7 @@ static void begin_turn(struct yarn_session *session, bool alone)
     enum yarn_side next = turns->deep_ns ? turns->side : other(turns->side);
     if (alone)
         yarn_period_jitter_change(&turns->jitter[next], session, next, session->events,
-                                  session->nr_events);
+                                  session->nr_events, false);
     if (turns->deep_ns && !alone)
         change_phase(session);
     if (turns->deep_ns)
@@ -172,8 +172,8 @@ void yarn_alternates_after_drain(struct yarn_session *session)
     if (!turns->can_begin || !session->is_enabled)
         return;
     for (enum yarn_side side = 0; !alone && side < YARN_SIDE_NONE; side++)
-        yarn_period_jitter_end(&turns->jitter[side], session, side, session->events,
-                               session->nr_events);
+        yarn_period_jitter_change(&turns->jitter[side], session, side, session->events,
+                                  session->nr_events, true);
     if (session->growth.is_moving)
         return;
     if (turns->is_unconfirmed)

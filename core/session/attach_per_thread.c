@@ -282,7 +282,7 @@ static void gather_per_thread(struct yarn_session *session,
             continue;
         if (!slot->is_gone)
             yarn_period_jitter_change(&slot->jitter, session, YARN_SIDE_NONE, slot->events,
-                                      slot->nr_events);
+                                      slot->nr_events, false);
         if (!yarn_thread_ring_is_drained(slot)) {
             merge->sources[merge->count++] = (struct yarn_merge_source){.ring = &slot->ring};
             if (slot->watch.ring.page)

@@ -11,8 +11,7 @@ enum {
 
 /* What the members of a group had counted at the latest sample of one thread on one core. */
 struct last {
-    uint64_t key;
-    uint32_t tid;
+    uint64_t key;       /* 0: nobody uses it */
     uint32_t next_free; /* 1 + the next, while nobody uses it */
     uint64_t values[MEMBERS_MAX];
 };
@@ -58,7 +57,6 @@ static struct last *last_of(struct yarn_group_reads *reads, const struct yarn_ty
     if (!last)
         return NULL;
     last->key = key;
-    last->tid = record->perf.tid;
     return yarn_table_put(&reads->numbers, key, place) ? NULL : last;
 }
 
@@ -98,10 +96,10 @@ void yarn_group_reads_remove_thread(struct yarn_group_reads *reads, uint32_t tid
 {
     for (uint32_t i = 0; i < reads->lasts.count; i++) {
         struct last *last = yarn_pool_at(&reads->lasts, i);
-        if (last->tid != tid)
+        if ((last->key & (((uint64_t)1 << TID_BITS) - 1)) != tid || !last->key)
             continue;
         yarn_table_remove(&reads->numbers, last->key);
-        last->tid = 0;
+        last->key = 0;
         last->next_free = reads->first_free;
         reads->first_free = i + 1;
         reads->nr_free++;

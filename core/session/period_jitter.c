@@ -14,11 +14,17 @@ static uint64_t period_of(const struct yarn_session *session, uint32_t number)
     return yarn_record_fixed_period(&session->merge.decoder.attrs[number]);
 }
 
-static void set(struct yarn_period_jitter *jitter, uint32_t part, struct yarn_session *session,
-                enum yarn_side side, const struct yarn_event *events, size_t nr_events)
+void yarn_period_jitter_change(struct yarn_period_jitter *jitter, struct yarn_session *session,
+                               enum yarn_side side, const struct yarn_event *events,
+                               size_t nr_events, bool is_over)
 {
+    bool has_part = jitter->part && jitter->part != WHOLE;
+    if (is_over ? !has_part : jitter->nr_samples < ENOUGH_SAMPLES)
+        return;
     jitter->former = jitter->part ? jitter->part : WHOLE;
-    jitter->part = part;
+    jitter->part = WHOLE;
+    if (!is_over)
+        jitter->part = LEAST + RANGE * (++jitter->step * GOLDEN % CIRCLE) / CIRCLE;
     jitter->at_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     jitter->nr_samples = 0;
     for (size_t i = 0; i < nr_events; i++) {
@@ -26,25 +32,9 @@ static void set(struct yarn_period_jitter *jitter, uint32_t part, struct yarn_se
         if (yarn_switches_is_of(&events[i]) || yarn_alternates_side(session, number) != side ||
             !yarn_plan_may_vary(&session->statuses[number].spec))
             continue;
-        yarn_perf_set_period(events[i].fd, period_of(session, number) * part / WHOLE);
+        yarn_perf_set_period(events[i].fd, period_of(session, number) * jitter->part / WHOLE);
         session->dropped_ns += period_of(session, number);
     }
-}
-
-void yarn_period_jitter_change(struct yarn_period_jitter *jitter, struct yarn_session *session,
-                               enum yarn_side side, const struct yarn_event *events,
-                               size_t nr_events)
-{
-    if (jitter->nr_samples >= ENOUGH_SAMPLES)
-        set(jitter, LEAST + RANGE * (++jitter->step * GOLDEN % CIRCLE) / CIRCLE, session, side,
-            events, nr_events);
-}
-
-void yarn_period_jitter_end(struct yarn_period_jitter *jitter, struct yarn_session *session,
-                            enum yarn_side side, const struct yarn_event *events, size_t nr_events)
-{
-    if (jitter->part && jitter->part != WHOLE)
-        set(jitter, WHOLE, session, side, events, nr_events);
 }
 
 uint64_t yarn_period_jitter_weigh(struct yarn_period_jitter *jitter,

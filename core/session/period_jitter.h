@@ -12,14 +12,10 @@
 #include "core/session/alternate_of.h"
 
 /* Another part for those of the events that are of that side, if they had enough samples: what is
- * left of the period is dropped at each change. */
+ * left of the period is dropped at each change. `is_over`: the whole period again, for good. */
 void yarn_period_jitter_change(struct yarn_period_jitter *jitter, struct yarn_session *session,
                                enum yarn_side side, const struct yarn_event *events,
-                               size_t nr_events);
-
-/* The whole period again, for good. */
-void yarn_period_jitter_end(struct yarn_period_jitter *jitter, struct yarn_session *session,
-                            enum yarn_side side, const struct yarn_event *events, size_t nr_events);
+                               size_t nr_events, bool is_over);
 
 /* Counts a sample of these events; what it weighs. */
 uint64_t yarn_period_jitter_weigh(struct yarn_period_jitter *jitter,
