@@ -12,6 +12,11 @@ static const struct yarn_export_format formats[] = {
      .needs = YARN_EXPORT_CPUS | YARN_EXPORT_THREADS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES |
               YARN_EXPORT_BINARY,
      .write = yarn_export_pprof},
+    {.name = "otlp",
+     .about = "OpenTelemetry's profiles, v1development: collectors, Pyroscope",
+     .needs = YARN_EXPORT_CPUS | YARN_EXPORT_THREADS | YARN_EXPORT_LINES | YARN_EXPORT_INLINES |
+              YARN_EXPORT_BINARY,
+     .write = yarn_export_otlp},
     {.name = "speedscope",
      .about = "speedscope.app",
      .needs = YARN_EXPORT_TIMES | YARN_EXPORT_TRACKS,

@@ -59,6 +59,7 @@ const struct yarn_export_format *yarn_export_format(size_t n);
 
 int yarn_export_folded(struct yarn_export *export);
 int yarn_export_pprof(struct yarn_export *export);
+int yarn_export_otlp(struct yarn_export *export);
 int yarn_export_speedscope(struct yarn_export *export);
 int yarn_export_firefox(struct yarn_export *export);
 int yarn_export_callgrind(struct yarn_export *export);

@@ -12,6 +12,7 @@ import unittest
 import harness
 
 sys.path.insert(0, str(harness.ROOT / "tests" / "support"))
+import otlp_schema
 import protobuf_wire
 
 BUSY = "sum(len(str(i * i)) for i in range({}))"
@@ -79,6 +80,34 @@ class Labels(harness.Case):
             self.assertEqual(labels["host"], os.uname().nodename)
             self.assertIn("300000", labels["command"])
             self.assertTrue(labels["thread"].startswith("python3"))
+
+
+class OpenTelemetry(harness.Case):
+    def test_file_holds_to_the_schema_and_has_the_weights_of_the_report(self):
+        folder = self.folder()
+        for count, rank in ((300_000, "0"), (600_000, "1")):
+            run = self.run_program([sys.executable, "-c", BUSY.format(count)], PMI_RANK=rank,
+                                   YARN_EVENTS="cpu-clock:u,page-faults:u")
+            for dump in self.dumps_of(run):
+                shutil.copy(dump, folder)
+        path = self.folder() / "p.otlp"
+        harness.yarnprof("export", "--to=otlp", folder, "-o", path)
+        profiles = otlp_schema.check(path.read_bytes())
+        self.assertEqual({(resource["rank"], event) for resource, event, _, _ in profiles},
+                         {(rank, event) for rank in "01" for event in ("cpu-clock:u", "page-faults:u")})
+        totals = {}
+        for resource, event, unit, samples in profiles:
+            self.assertEqual(unit, "nanoseconds" if event == "cpu-clock:u" else "count")
+            self.assertEqual(resource["host.name"], os.uname().nodename)
+            self.assertIn("python", resource["service.name"])
+            totals[event] = totals.get(event, 0) + sum(value for value, _, _ in samples if value)
+            for _, its, stack in samples:
+                self.assertIn("thread.name", its)
+                self.assertTrue(all(stack))
+        kernel = harness.report(folder)["notes"]["kernel_ns"]
+        wanted = {event["name"]: event["total"] for event in harness.report(folder)["events"]}
+        self.assertEqual(totals["page-faults:u"], wanted["page-faults:u"])
+        self.assertIn(totals["cpu-clock:u"] - wanted["cpu-clock:u"], (0, kernel))
 
 
 class Merge(harness.Case):

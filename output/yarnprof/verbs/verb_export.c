@@ -12,7 +12,8 @@ enum { TO = YARN_ARGUMENT_OWN, NO_LINES };
 
 static const struct yarn_argument arguments[] = {
     {"to", 't', "FORMAT",
-     "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat", TO},
+     "folded, pprof, otlp, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat",
+     TO},
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
     {"no-lines", 0, NULL, "leave the source out, which takes no debug information", NO_LINES},
     YARN_SELECT_ARGUMENTS,
@@ -31,8 +32,8 @@ struct request {
 static int take_format(struct request *request, const char *name, const char **ret_right)
 {
     const struct yarn_export_format *format;
-    *ret_right =
-        "folded, pprof, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat";
+    *ret_right = "folded, pprof, otlp, speedscope, firefox, callgrind, chrome, perf.data, sqlite "
+                 "or trace.dat";
     for (size_t i = 0; (format = yarn_export_format(i)); i++) {
         if (strcmp(format->name, name) == 0) {
             request->format = format;

@@ -37,6 +37,7 @@ VERBS = [
     ["sched", "--timeline"], ["sched", "--wakers"], ["sched", "--couplebreak"],
 ] + [["export", f"--to={to}", "-o", os.devnull] for to in (
     "folded", "pprof", "speedscope", "firefox", "callgrind", "chrome", "perf.data", "trace.dat",
+    "otlp",
 )]  # fmt: skip
 
 

@@ -25,7 +25,7 @@ VERBS = [
     ["report"], ["report", "--tree", "--percent-limit=0", "--limit=0"], ["info"], ["script"],
     ["report", "--callers", "--percent-limit=0", "--limit=0"], ["diff", "DUMP"],
     ["export", "--to=firefox"], ["export", "--to=callgrind"], ["report", "--by=thread"],
-    ["flamegraph", "-o", "OUT"], ["export", "--to=pprof"], ["export", "--to=folded"],
+    ["flamegraph", "-o", "OUT"], ["export", "--to=pprof"], ["export", "--to=otlp"], ["export", "--to=folded"],
     ["report", "--by=line"], ["export", "--to=chrome"], ["merge", "-o", "OUT"],
     ["annotate", "--limit=0", "."], ["export", "--to=speedscope"], ["info", "--format=json"],
     ["export", "--to=perf.data", "-o", "OUT"], ["report", "--by=cpu", "--format=csv"],

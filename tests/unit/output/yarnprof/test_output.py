@@ -20,7 +20,7 @@ class Output(WithDumps):
         ["report", "--format=csv"], ["info"], ["info", "--format=json"], ["script"], ["verify"],
         ["annotate", "hot"], ["merge"], ["flamegraph"],
         *(["export", f"--to={to}"] for to in ("folded", "pprof", "speedscope", "firefox",
-                                              "callgrind", "chrome", "perf.data", "sqlite")),
+                                              "callgrind", "chrome", "perf.data", "sqlite", "otlp")),
     ]  # fmt: skip
 
     def bytes_of(self, *arguments):
