@@ -12,6 +12,7 @@
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
 #include "core/sys/process.h"
+#include "lib/session_status.h"
 #include "lib/session_unwind.h"
 #include "lib/session_wake.h"
 #include "unwind/symbol/place.h"
@@ -199,26 +200,6 @@ static void choose(struct own *own)
         own->request.ring_bytes = yarn_plan_of_core(&own->request, nr_cpus).ring_bytes;
 }
 
-/* Of what was not got as asked, the worst. */
-static const char *reason_of(const struct own *own)
-{
-    const struct yarn_session_report *got = &own->session.report;
-    if (got->failure)
-        return got->failure;
-    if (got->nr_refused_threads)
-        return yarn_probe_thread_reason(got->thread_refusal);
-    if (!got->is_stable)
-        return "threads were still being made when the list had been read max_rounds times";
-    for (size_t i = 0; i < own->request.nr_events; i++)
-        if (own->session.statuses[i].reason)
-            return own->session.statuses[i].reason;
-    if (got->got.ring_bytes < own->request.ring_bytes)
-        return "the rings are smaller than asked for: the limit of locked memory is too low";
-    if (own->asked.reader == YARN_READER_POLL && !own->reader.is_poll)
-        return "there is nothing to poll: the rings are read by time";
-    return NULL;
-}
-
 static void set_reason(struct own *own, const char *reason)
 {
     struct yarn_text text = yarn_text_of(own->reason, sizeof own->reason);
@@ -238,7 +219,8 @@ static void fill_report(struct own *own)
     own->report.strategy = yarn_session_strategy_name(&own->session);
     own->report.reader =
         yarn_reader_words[own->reader.is_poll ? YARN_READER_POLL : YARN_READER_TIMED];
-    set_reason(own, reason_of(own));
+    set_reason(own, yarn_session_reason(&own->session, own->asked.reader == YARN_READER_POLL &&
+                                                           !own->reader.is_poll));
 }
 
 static void close_all(struct own *own)
@@ -453,6 +435,19 @@ int yarn_session_error(const struct yarn_session *session, size_t event, const c
     if (ret_reason)
         *ret_reason = reason;
     return err;
+}
+
+uint32_t yarn_session_status(const struct yarn_session *session, size_t event,
+                             const char **ret_reason)
+{
+    const char *none, **reason = ret_reason ? ret_reason : &none;
+    int err = yarn_session_error(session, event, reason);
+    if (err)
+        return err == -EEXIST ? YARN_EVENT_MERGED : YARN_EVENT_REFUSED;
+    const struct own *own = own_of(session);
+    return own->state == DETACHED
+               ? 0
+               : yarn_session_status_of(&own->session.statuses[number_of(own, event)], reason);
 }
 
 /* ---- the end ---- */

@@ -6,6 +6,7 @@
 
 #include "core/counters/counter_set.h"
 #include "core/event/events.h"
+#include "core/event/status.h"
 #include "core/sys/process.h"
 
 enum { ROUNDS_MAX = 16, TIDS_MAX = 32768, ARENA_BYTES = 1 << 20 };
@@ -146,23 +147,44 @@ int yarn_counters_read(struct yarn_counters *counters, struct yarn_value *ret_va
     return 0;
 }
 
+static bool was_shared(const struct yarn_counter_set *set, size_t event)
+{
+    struct yarn_perf_count count;
+    return yarn_counter_set_read(set, event, &count) == 0 &&
+           count.time_running_ns < count.time_enabled_ns;
+}
+
+uint32_t yarn_counters_status(const struct yarn_counters *counters, size_t event,
+                              const char **ret_reason)
+{
+    const char *none, **reason = ret_reason ? ret_reason : &none;
+    *reason = NULL;
+    if (!counters || event >= counters->set.count || check_owner(counters))
+        return YARN_EVENT_REFUSED;
+    const struct yarn_counter *counter = &counters->set.counters[event];
+    if (counter->error) {
+        *reason = counter->reason;
+        return YARN_EVENT_REFUSED;
+    }
+    /* The clocks take no notice of who is left out. */
+    bool is_user_only = counter->is_kernel_refused && !counter->spec.is_clock;
+    if (is_user_only)
+        *reason = yarn_event_status_user_only();
+    return (is_user_only ? YARN_EVENT_USER_ONLY : 0u) |
+           (was_shared(&counters->set, event) ? YARN_EVENT_MULTIPLEXED : 0u);
+}
+
 int yarn_counters_error(const struct yarn_counters *counters, size_t event, const char **ret_reason)
 {
     const char *reason = NULL;
     int err = check_owner(counters);
     if (!err && event >= counters->set.count)
         err = -EINVAL;
-    if (!err) {
-        const struct yarn_counter *counter = &counters->set.counters[event];
-        err = counter->error;
-        if (err)
-            reason = counter->reason;
-        else if (counter->is_kernel_refused && !counter->spec.is_clock)
-            reason = "the user's part alone is counted: the kernel's is not permitted";
-    }
+    if (!err)
+        (void)yarn_counters_status(counters, event, &reason);
     if (ret_reason)
         *ret_reason = reason;
-    return err;
+    return err ? err : counters->set.counters[event].error;
 }
 
 void yarn_counters_close(struct yarn_counters *counters)

@@ -24,6 +24,15 @@ struct yarn_fault {
     char text[240];  /* one sentence, with the nearest name where there is one */
 };
 
+/* The status of an event, what became of it: bits; 0: it is as it was asked for. */
+enum yarn_event_status_bit {
+    YARN_EVENT_REFUSED = 1,           /* it is not measured at all */
+    YARN_EVENT_MERGED = 2,            /* its occurrences are those of another event of the list */
+    YARN_EVENT_USER_ONLY = 4,         /* the user's part alone: the kernel's is not permitted */
+    YARN_EVENT_MULTIPLEXED = 8,       /* it was on a counter at times only */
+    YARN_EVENT_CHILDREN_MISSING = 16, /* recordings only: children ended before they were */
+};
+
 /* -EINVAL with *ret_fault filled (may be NULL). */
 int yarn_events_parse(const char *text, struct yarn_events **ret_events,
                       struct yarn_fault *ret_fault);

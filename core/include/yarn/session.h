@@ -88,6 +88,10 @@ int yarn_session_detach(struct yarn_session *session);
 void yarn_session_report(const struct yarn_session *session, struct yarn_report *ret_report);
 /* Refusal of an event: negative errno and a sentence; 0 and NULL. */
 int yarn_session_error(const struct yarn_session *session, size_t event, const char **ret_reason);
+/* The status of an event, bits of enum yarn_event_status_bit, as attached; *ret_reason (may be
+ * NULL) is a sentence, or NULL. */
+uint32_t yarn_session_status(const struct yarn_session *session, size_t event,
+                             const char **ret_reason);
 /* Return addresses of a sample with a stack copy, innermost first; -ENODATA without one. */
 int yarn_session_unwind(struct yarn_session *session, const struct yarn_record *record,
                         uint64_t *ret_addresses, size_t max);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "output/analysis/profile/event_status.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -241,6 +242,21 @@ static void put_phases(const struct yarn_profile *profile, const char *side, FIL
     }
 }
 
+static void put_statuses(const struct yarn_profile *profile, const char *side, FILE *file)
+{
+    for (uint32_t i = 0; i < profile->nr_events; i++) {
+        char bytes[1024];
+        struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+        struct yarn_profile_status status = yarn_profile_event_status(profile, i);
+        if (!status.bits || !yarn_profile_event_was_asked(profile, i))
+            continue;
+        yarn_profile_status_describe(profile, i, &status, &text);
+        (void)fprintf(file, "<span>%s", side);
+        yarn_html_text(file, bytes);
+        (void)fputs("</span>\n", file);
+    }
+}
+
 static void put_missing(const struct yarn_profile *profile, const char *side, FILE *file)
 {
     struct yarn_trust trust = trust_of(profile);
@@ -262,6 +278,7 @@ static void put_missing(const struct yarn_profile *profile, const char *side, FI
             (void)fprintf(file, "<span>%s%.1f %% %s</span>\n", side, sentences[i].percent,
                           sentences[i].what);
     }
+    put_statuses(profile, side, file);
     if (!trust.clean_end)
         (void)fprintf(file, "<span>%sthe last moments are missing%s</span>\n", side,
                       trust.unwritten_ns ? ": see About" : "");

@@ -10,6 +10,7 @@
 #include "core/event/machine.h"
 #include "core/event/refusal.h"
 #include "core/event/sample_filter.h"
+#include "core/event/status.h"
 
 enum { CAPABILITY_SYS_ADMIN = 21, CAPABILITY_PERFMON = 38, PARANOID_UNKNOWN = 99 };
 
@@ -93,7 +94,7 @@ static int open_spec(const struct yarn_event_spec *spec, struct yarn_usable *usa
     if ((err == -EACCES || err == -EPERM) && yarn_event_spec_leave_kernel(&own)) {
         int again = open_once(&own, own.is_of_cpus);
         if (!again)
-            say(usable, true, "the user's part alone: the kernel's is not permitted");
+            say(usable, true, yarn_event_status_user_only());
         /* Why EINVAL: some PMUs, as msr, leave nothing out, so that all is needed or nothing. */
         err = again == -EACCES || again == -EPERM || again == -EINVAL ? err : again;
     }

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "output/analysis/load/load.h"
+#include "output/analysis/profile/event_status.h"
 #include "output/yarnprof/io/memory.h"
 
 /* What lies before the first letter of the pattern, up to the last slash there. */
@@ -105,6 +106,19 @@ static void add(const struct yarn_profile_dump *dump, struct yarn_written *writt
         (void)snprintf(written->path, sizeof written->path, "%s", dump->path);
 }
 
+/* "cycles: refused: …; page-faults: user's part alone" */
+static void note_events(const struct yarn_profile *profile, struct yarn_written *written)
+{
+    struct yarn_text text = yarn_text_of(written->events, sizeof written->events);
+    for (uint32_t i = 0; i < profile->nr_events; i++) {
+        struct yarn_profile_status status = yarn_profile_event_status(profile, i);
+        if (!status.bits || !yarn_profile_event_was_asked(profile, i))
+            continue;
+        yarn_text_add(&text, text.size ? "; " : "");
+        yarn_profile_status_describe(profile, i, &status, &text);
+    }
+}
+
 static void read_all(const struct yarn_sources *sources, const char *run,
                      struct yarn_written *ret_written)
 {
@@ -124,6 +138,7 @@ static void read_all(const struct yarn_sources *sources, const char *run,
         for (size_t i = 0; i < profile.nr_dumps; i++)
             if (is_of_run(&profile.dumps[i], run))
                 add(&profile.dumps[i], ret_written);
+        note_events(&profile, ret_written);
     }
     yarn_profile_fini(&profile);
 }

@@ -41,6 +41,8 @@ static void say_written(const struct yarn_outcome *outcome, const struct yarn_wr
     if (written->nr_failed)
         yarn_text_add_format(line, "; %lu ended early", (unsigned long)written->nr_failed);
     say_why(outcome, written, line);
+    if (written->events[0])
+        yarn_text_add_format(line, "; %s", written->events);
     yarn_text_add_format(line, "; see: yarnprof %s %s", has_samples ? "report" : "info",
                          written->path);
 }

@@ -31,6 +31,7 @@ struct yarn_stat_dump_reader {
         const char *name;
     } * names; /* owned; of the process's threads, the last of a number counts */
     size_t nr_names, names_capacity;
+    uint64_t nr_children; /* that ended before they were recorded */
     uint64_t interval_ns; /* end of the one before */
 };
 
@@ -256,7 +257,7 @@ static struct yarn_stat_row *thread_row(struct yarn_stat_dump_reader *reader, ui
     if (!row || yarn_table_put(&reader->places, key, (uint32_t)dump->nr_threads - 1))
         return NULL;
     *row = dump->rows[number];
-    row->count = 0;
+    row->count = row->nr_missed = 0;
     row->pid = reader->process.pid;
     row->tid = tid;
     row->thread = name_of(reader, tid);
@@ -278,6 +279,22 @@ static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t
     return 0;
 }
 
+/* A clock's time of them is recorded. */
+static void add_missed(struct yarn_stat_dump_reader *reader)
+{
+    for (size_t i = 0; i < reader->dump->nr_rows; i++)
+        if (strcmp(reader->dump->rows[i].unit, "ns") != 0)
+            reader->dump->rows[i].nr_missed += reader->nr_children;
+    reader->nr_children = 0;
+}
+
+static int on_totals(void *self, const struct yarn_dump_totals *totals)
+{
+    struct yarn_stat_dump_reader *reader = self;
+    reader->nr_children = totals->value[YARN_DUMP_TOTAL_CHILDREN];
+    return 0;
+}
+
 static void clear_events(struct yarn_stat_dump_reader *reader)
 {
     memset(reader->counts, 0, sizeof reader->counts);
@@ -289,6 +306,7 @@ static void clear_events(struct yarn_stat_dump_reader *reader)
 static int on_process(void *self, const struct yarn_dump_process *process)
 {
     struct yarn_stat_dump_reader *reader = self;
+    add_missed(reader);
     reader->process = *process;
     reader->interval_ns = process->start_ns;
     reader->nr_processes++;
@@ -306,6 +324,7 @@ static const struct yarn_dump_visitor visitor = {
     .thread = on_thread,
     .thread_name = on_thread_name,
     .samples = on_samples,
+    .totals = on_totals,
 };
 
 static int read_all(struct yarn_stat_dump_reader *reader, const struct yarn_sources *sources)
@@ -357,6 +376,7 @@ int yarn_stat_dump_load(struct yarn_stat_dump *dump, char *const *paths)
     if (status < 0 && dump->reader && !yarn_table_open(&dump->reader->places, 1024, KEYS_MAX)) {
         dump->reader->dump = dump;
         status = read_all(dump->reader, &sources);
+        add_missed(dump->reader);
         finish(dump, dump->reader->nr_processes == 1);
     }
     if (status < 0 && !dump->nr_rows) {

@@ -4,6 +4,7 @@
 #include "core/event/parse.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/events/list.h"
+#include "output/yarnprof/events/usable.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/verbs/verb.h"
@@ -50,6 +51,19 @@ static int show_catalogue(struct yarn_out *out)
     return status;
 }
 
+/* `auto` is what a recording here makes of it. */
+static void rate(struct yarn_event_spec *spec)
+{
+    struct yarn_usable usable = {.is_usable = true};
+    struct yarn_event_spec cycles = *spec;
+    yarn_event_spec_apply_rate(&cycles, FREQUENCY_HZ);
+    if (spec->is_auto)
+        yarn_usable_ask(&cycles, &usable);
+    if (!usable.is_usable)
+        yarn_event_spec_fall_back(spec);
+    yarn_event_spec_apply_rate(spec, FREQUENCY_HZ);
+}
+
 /* False where the string is at fault. */
 static bool answer(struct yarn_list_answer *answer, struct yarn_arena *arena, const char *text)
 {
@@ -61,7 +75,7 @@ static bool answer(struct yarn_list_answer *answer, struct yarn_arena *arena, co
     if (err)
         yarn_complain("list", "%s: at %zu: %s", text, answer->error.at + 1, answer->error.why);
     for (size_t i = 0; i < answer->list.count; i++)
-        yarn_event_spec_apply_rate(&answer->list.specs[i], FREQUENCY_HZ);
+        rate(&answer->list.specs[i]);
     return !err;
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "core/event/status.h"
+#include "output/analysis/profile/event_status.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/value/clock.h"
@@ -132,6 +134,14 @@ static void put_format(struct yarn_json *json, struct yarn_span format)
     free(owned);
 }
 
+static void put_status(struct yarn_json *json, const struct yarn_profile_dump *dump, size_t n)
+{
+    char bytes[128];
+    struct yarn_text words = yarn_text_of(bytes, sizeof bytes);
+    yarn_event_status_describe(yarn_dump_event_status(dump, n).bits, &words);
+    yarn_json_text(json, "status", bytes);
+}
+
 static void put_event(struct yarn_json *json, const struct subject *subject, size_t n)
 {
     const struct yarn_profile_dump_event *event = &subject->dump->events[n];
@@ -139,6 +149,7 @@ static void put_event(struct yarn_json *json, const struct subject *subject, siz
     yarn_json_span(json, "name", record->name);
     yarn_json_span(json, "asked", record->asked);
     yarn_json_span(json, "got", record->got);
+    put_status(json, subject->dump, n);
     yarn_json_u64(json, "errno", record->error);
     yarn_json_u64(json, "count", event->count.count);
     yarn_json_u64(json, "time_enabled", event->count.time_enabled_ns);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "output/analysis/profile/event_status.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -229,6 +230,12 @@ static void print_event(const struct yarn_profile_dump *dump, size_t number,
     if (record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED) {
         (void)snprintf(text, sizeof text, "user only, the kernel is not permitted: %s",
                        yarn_kernel_remedy());
+        print_pair(out, "", text);
+    }
+    struct yarn_profile_status status = yarn_dump_event_status(dump, number);
+    if (status.nr_children) {
+        (void)snprintf(text, sizeof text, "children missing: %s of them ended before recording",
+                       yarn_number_grouped(status.nr_children).text);
         print_pair(out, "", text);
     }
     print_label(out, "");

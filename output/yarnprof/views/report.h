@@ -91,11 +91,6 @@ struct yarn_report_missing {
 struct yarn_report_missing yarn_report_missing_of(const struct yarn_profile_report *report,
                                                   uint32_t event);
 
-#define YARN_REPORT_RUNNING_WHOLE 99.95
-
-/* How much of the time the event was on a counter: less than 100 where several shared one. */
-double yarn_report_running_percent(const struct yarn_profile_report *report, uint32_t event);
-
 /* Whether its weights are more than what the kernel counted: in frequency mode a sample weighs the
  * period, and that of a burst of software events is raised before as many have come. */
 bool yarn_report_overshoots(const struct yarn_profile_report *report, uint32_t event,

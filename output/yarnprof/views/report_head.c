@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdarg.h>
 
+#include "output/analysis/profile/event_status.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -208,6 +209,22 @@ static void hint_at_symbols(const struct yarn_profile_report *report, const stru
              percent);
 }
 
+/* What shared a counter has that in the line above its table. */
+static void warn_of_events(const struct yarn_profile_report *report, const struct yarn_out *out)
+{
+    for (uint32_t i = 0; i < report->profile->nr_events; i++) {
+        char bytes[1024];
+        struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+        struct yarn_profile_status status = yarn_profile_event_status(report->profile, i);
+        status.bits &= ~(uint32_t)YARN_EVENT_MULTIPLEXED;
+        if (!status.bits || !report->choice->events[i] ||
+            !yarn_profile_event_was_asked(report->profile, i))
+            continue;
+        yarn_profile_status_describe(report->profile, i, &status, &text);
+        yarn_out_warn(out, "%s", bytes);
+    }
+}
+
 void yarn_report_print_head(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     print_run(report, out);
@@ -217,6 +234,7 @@ void yarn_report_print_head(const struct yarn_profile_report *report, const stru
     warn_of_missing(report, out);
     print_why_unsampled(report, out);
     warn_of_stacks(&report->trust, out);
+    warn_of_events(report, out);
     hint_at_symbols(report, out);
     if (!report->trust.samples)
         yarn_out_warn(out, "there is no sample");

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "core/event/status.h"
+#include "output/analysis/profile/event_status.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -33,9 +35,33 @@ static void put_events(const struct yarn_profile_report *report, struct yarn_jso
         uint64_t count;
         if (yarn_report_overshoots(report, i, &count))
             yarn_json_u64(json, "counted", count);
-        double running = yarn_report_running_percent(report, i);
-        if (running < YARN_REPORT_RUNNING_WHOLE)
+        double running = yarn_profile_running_percent(report->profile, i);
+        if (running < YARN_EVENT_RUNNING_WHOLE)
             yarn_json_real(json, "percent_running", running);
+        yarn_json_end_object(json);
+    }
+    yarn_json_end_array(json);
+}
+
+/* Of each event that was asked for, also where there is nothing of it. */
+static void put_statuses(const struct yarn_profile_report *report, struct yarn_json *json)
+{
+    yarn_json_begin_array(json, "statuses");
+    for (uint32_t i = 0; i < report->profile->nr_events; i++) {
+        char bytes[128];
+        struct yarn_text words = yarn_text_of(bytes, sizeof bytes);
+        struct yarn_profile_status status = yarn_profile_event_status(report->profile, i);
+        if (!yarn_profile_event_was_asked(report->profile, i) || !report->choice->events[i])
+            continue;
+        yarn_event_status_describe(status.bits, &words);
+        yarn_json_begin_object(json, NULL);
+        yarn_json_text(json, "event", text_of(report, report->profile->events[i].name));
+        yarn_json_text(json, "asked", status.asked);
+        yarn_json_text(json, "status", bytes);
+        yarn_json_text(json, "reason", status.reason);
+        yarn_json_u64(json, "processes", status.nr_dumps);
+        yarn_json_u64(json, "processes_with_status", status.nr_of_them);
+        yarn_json_u64(json, "children", status.nr_children);
         yarn_json_end_object(json);
     }
     yarn_json_end_array(json);
@@ -119,6 +145,7 @@ int yarn_report_json(const struct yarn_profile_report *report, const struct yarn
         return -ENOMEM;
     yarn_json_begin_object(json, NULL);
     put_events(report, json);
+    put_statuses(report, json);
     if (report->view == YARN_REPORT_BRANCHES)
         yarn_report_branches(report, out, json);
     else

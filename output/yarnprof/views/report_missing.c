@@ -27,27 +27,6 @@ static uint64_t lost_of_dump(const struct yarn_profile_dump *dump, uint32_t numb
     return lost;
 }
 
-/* Where a machine has two kinds of core the two events of one name take turns: together they run as
- * long as one of them is enabled. */
-double yarn_report_running_percent(const struct yarn_profile_report *report, uint32_t number)
-{
-    const struct yarn_profile *profile = report->profile;
-    uint64_t running_ns = 0, enabled_ns = 0;
-    for (size_t i = 0; i < profile->nr_dumps; i++) {
-        const struct yarn_profile_dump *dump = &profile->dumps[i];
-        uint64_t longest_ns = 0;
-        for (size_t e = 0; e < dump->nr_events; e++) {
-            const struct yarn_profile_dump_event *event = &dump->events[e];
-            if (event->event != number || event->record.type == PERF_TYPE_SOFTWARE)
-                continue;
-            running_ns += event->count.time_running_ns;
-            longest_ns = yarn_u64_max(longest_ns, event->count.time_enabled_ns);
-        }
-        enabled_ns += longest_ns;
-    }
-    return running_ns < enabled_ns ? yarn_percent(running_ns, enabled_ns) : 100;
-}
-
 bool yarn_report_overshoots(const struct yarn_profile_report *report, uint32_t number,
                             uint64_t *ret_count)
 {

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/profile/event_status.h"
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/views/report.h"
@@ -132,8 +133,8 @@ void yarn_report_print_event(const struct yarn_profile_report *report, const str
     (void)fprintf(out->file, ": %s, %s%s%s", yarn_number_of_things(event->samples, "sample").text,
                   yarn_number_in_unit(event->total, unit).text, is_time ? "" : " ",
                   is_time ? "" : unit);
-    double running = yarn_report_running_percent(report, number);
-    if (running < YARN_REPORT_RUNNING_WHOLE)
+    double running = yarn_profile_running_percent(report->profile, number);
+    if (running < YARN_EVENT_RUNNING_WHOLE)
         (void)fprintf(out->file, ", running %.1f %% of the time, not scaled", running);
     uint64_t count;
     if (yarn_report_overshoots(report, number, &count))

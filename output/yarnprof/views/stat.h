@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/event/status.h"
 #include "output/yarnprof/io/out.h"
 
 struct yarn_stat_row {
@@ -14,9 +15,10 @@ struct yarn_stat_row {
     uint32_t pid, tid;       /* where `thread` is one */
     const char *why;         /* it was refused, or counts less than asked; NULL */
     bool is_refused;
-    bool is_user_only; /* the kernel's part was not permitted */
-    double scale;      /* a count times this is in `unit` */
-    uint64_t count;    /* as read; of several runs the mean */
+    bool is_user_only;  /* the kernel's part was not permitted */
+    uint64_t nr_missed; /* children of which nothing is in it, as a recording has them */
+    double scale;       /* a count times this is in `unit` */
+    uint64_t count;     /* as read; of several runs the mean */
     uint64_t enabled_ns, running_ns;
     double value;      /* in `unit`, scaled up where it ran for a part only; NAN where unknown */
     double plus_minus; /* 95 % of the runs' means are so near to `value`; negative: one run */
@@ -28,6 +30,16 @@ static inline bool yarn_stat_was_shared(const struct yarn_stat_row *row)
 {
     return row->running_ns < row->enabled_ns &&
            row->enabled_ns - row->running_ns > row->enabled_ns / 20000;
+}
+
+/* Bits of enum yarn_event_status_bit. */
+static inline uint32_t yarn_stat_status(const struct yarn_stat_row *row)
+{
+    if (row->is_refused)
+        return YARN_EVENT_REFUSED;
+    return (row->is_user_only ? YARN_EVENT_USER_ONLY : 0u) |
+           (yarn_stat_was_shared(row) ? YARN_EVENT_MULTIPLEXED : 0u) |
+           (row->nr_missed ? YARN_EVENT_CHILDREN_MISSING : 0u);
 }
 
 struct yarn_stat_metric {

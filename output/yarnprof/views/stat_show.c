@@ -69,6 +69,14 @@ static void get_time(struct yarn_show_cell *cell)
     yarn_show_real(cell, ((const struct shown *)cell->self)->at_seconds);
 }
 
+static void get_status(struct yarn_show_cell *cell)
+{
+    char bytes[128];
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    yarn_event_status_describe(yarn_stat_status(row_of(cell)), &text);
+    yarn_show_add(cell, "%s", bytes);
+}
+
 static void get_value(struct yarn_show_cell *cell)
 {
     const struct yarn_stat_metric *metric = cell->row;
@@ -125,7 +133,7 @@ static void get_about(struct yarn_show_cell *cell)
 {
     const struct yarn_stat_row *row = row_of(cell);
     bool was_shared = yarn_stat_was_shared(row);
-    bool has_notes = row->plus_minus >= 0 || was_shared || row->is_user_only;
+    bool has_notes = row->plus_minus >= 0 || yarn_stat_status(row);
     double percent = yarn_stat_percent(row);
     add_name(cell, row->name);
     if (row->thread)
@@ -148,6 +156,10 @@ static void get_about(struct yarn_show_cell *cell)
                       percent);
     if (row->is_user_only)
         yarn_show_add(cell, "  user's part alone");
+    if (row->nr_missed)
+        yarn_show_add(cell, "  without %s child%s not recorded",
+                      yarn_number_grouped(row->nr_missed).text,
+                      row->nr_missed == 1 ? " that was" : "ren that were");
 }
 
 static void get_metric_text(struct yarn_show_cell *cell)
@@ -191,6 +203,7 @@ static const struct yarn_show_column events[] = {
     YARN_SHOW_COLUMN("tid", NULL, .get = get_of_thread, EVENT(tid), CSV_ONLY),
     YARN_SHOW_COLUMN("pid", NULL, .get = get_of_thread, EVENT(pid), CSV_ONLY),
     YARN_SHOW_COLUMN("user_only", NULL, EVENT(is_user_only), CSV_ONLY),
+    YARN_SHOW_COLUMN("status", NULL, .get = get_status),
     YARN_SHOW_COLUMN(NULL, "", .get = get_value_text, .width = VALUE_COLUMNS),
     YARN_SHOW_COLUMN(NULL, "", .get = get_about, .align = YARN_SHOW_TAIL, .gap = 2),
     {0},
@@ -209,6 +222,7 @@ static const struct yarn_show_column metrics[] = {
     YARN_SHOW_COLUMN("tid", NULL, CSV_ONLY),
     YARN_SHOW_COLUMN("pid", NULL, CSV_ONLY),
     YARN_SHOW_COLUMN("user_only", NULL, CSV_ONLY),
+    YARN_SHOW_COLUMN("status", NULL, CSV_ONLY),
     YARN_SHOW_COLUMN("group", NULL, METRIC(group), JSON_ONLY),
     YARN_SHOW_COLUMN("text", NULL, METRIC(text), JSON_ONLY),
     YARN_SHOW_COLUMN(NULL, "", .get = get_metric_text, .width = VALUE_COLUMNS),

@@ -390,6 +390,9 @@ START_TEST(a_refused_event_has_its_sentence_and_the_others_go_on)
     ck_assert_ptr_null(reason);
     ck_assert_int_lt(yarn_session_error(session, 1, &reason), 0);
     ck_assert_uint_gt(strlen(reason), 20);
+    ck_assert_uint_eq(yarn_session_status(session, 0, NULL), 0);
+    ck_assert_uint_eq(yarn_session_status(session, 1, &reason), YARN_EVENT_REFUSED);
+    ck_assert_uint_gt(strlen(reason), 20);
     follow(session, 1);
     end_all();
     check_all(1);

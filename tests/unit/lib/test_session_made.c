@@ -82,6 +82,32 @@ START_TEST(an_event_whose_pmu_has_another_clock_is_refused_by_its_sentence)
 }
 END_TEST
 
+static int refuse_kernel(const struct fake_perf_event *event)
+{
+    bool is_faults =
+        event->attr.type == PERF_TYPE_SOFTWARE && event->attr.config == PERF_COUNT_SW_PAGE_FAULTS;
+    return is_faults && !event->attr.exclude_kernel ? -EACCES : 0;
+}
+
+START_TEST(an_event_of_the_user_s_part_alone_has_that_status_and_a_sentence)
+{
+    const char *reason = NULL;
+    struct yarn_report report = {.size = sizeof report};
+    fake_perf_judge = refuse_kernel;
+    struct yarn_session *session = open_session("task-clock,page-faults");
+    ck_assert_uint_eq(yarn_session_status(session, 0, &reason), 0);
+    ck_assert_ptr_null(reason);
+    ck_assert_int_eq(yarn_session_error(session, 1, NULL), 0);
+    ck_assert_uint_eq(yarn_session_status(session, 1, &reason), YARN_EVENT_USER_ONLY);
+    ck_assert_ptr_nonnull(strstr(reason, "user's part alone"));
+    yarn_session_report(session, &report);
+    ck_assert_ptr_nonnull(strstr(report.reason, "user's part alone"));
+    ck_assert_uint_eq(yarn_session_status(session, 7, NULL), YARN_EVENT_REFUSED);
+    ck_assert_uint_eq(yarn_session_status(NULL, 0, NULL), YARN_EVENT_REFUSED);
+    yarn_session_free(session);
+}
+END_TEST
+
 /* The sentence names an event of the session that is closed by then. */
 START_TEST(a_report_keeps_its_reason_when_all_is_detached)
 {
@@ -104,6 +130,7 @@ int main(void)
     tcase_add_test(tcase, a_start_that_an_event_missed_is_repeated);
     tcase_add_test(tcase, what_was_not_started_stays_so);
     tcase_add_test(tcase, an_event_whose_pmu_has_another_clock_is_refused_by_its_sentence);
+    tcase_add_test(tcase, an_event_of_the_user_s_part_alone_has_that_status_and_a_sentence);
     tcase_add_test(tcase, a_report_keeps_its_reason_when_all_is_detached);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

@@ -146,6 +146,11 @@ START_TEST(a_refused_event_stands_beside_those_that_count)
     ck_assert_ptr_null(reason);
     ck_assert_int_eq(yarn_counters_error(counters, 2, &reason), -EINVAL);
     ck_assert_int_eq(yarn_counters_error(NULL, 0, NULL), -EINVAL);
+    ck_assert_uint_eq(yarn_counters_status(counters, 0, &reason), YARN_EVENT_REFUSED);
+    ck_assert_ptr_nonnull(reason);
+    ck_assert_uint_eq(yarn_counters_status(counters, 1, &reason), 0);
+    ck_assert_ptr_null(reason);
+    ck_assert_uint_eq(yarn_counters_status(counters, 2, NULL), YARN_EVENT_REFUSED);
     yarn_counters_close(counters);
 }
 END_TEST

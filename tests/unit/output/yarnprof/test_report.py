@@ -20,6 +20,7 @@ REPORT = """\
 warning: 5.9 % of the stacks are cut: their outer part is [truncated]; the most that the kernel \
 copies is YARN_CALLGRAPH=dwarf:65528
 warning: 4.0 % of the samples have no stack: their callers are unknown
+warning: cycles: refused: No such file or directory
 
 cpu-clock: 100 samples, 100.0 ms
 

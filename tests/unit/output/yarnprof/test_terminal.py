@@ -130,7 +130,7 @@ class Terminal(unittest.TestCase):
     @unittest.skipUnless(shutil.which("less"), "no less here")
     def test_less_itself(self):
         settings = {"PAGER": "less"}
-        status, out = self.run_on("report", self.app, rows=10, keys=b"q", environment=settings)
+        status, out = self.run_on("report", self.app, rows=12, keys=b"q", environment=settings)
         self.assertEqual(status, 0)
         self.assertIn("SELF", out)
         self.assertIn("\x1b[1m", out, "colours get through")

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The status of an event, what became of it: the same in `record`, `report`, `info`, the page and `stat`."""
+
+import json
+import os
+import pathlib
+import sys
+
+import harness
+
+BUSY = [sys.executable, "-c", "sum(range(5 * 10**6))"]
+SHORT = 'import os\nfor _ in range(20):\n  pid = os.fork()\n  if not pid: os._exit(0)\n  os.wait()\nsum(range(10**6))'
+
+
+class Statuses(harness.Case):
+    def recorded(self, events, *command):
+        folder = self.folder()
+        run = harness.yarnprof("record", "-o", f"{folder}/", "-e", events, "--", *command)
+        lines = [line for line in run.stderr.decode().splitlines() if line.startswith("[yarn: ")]
+        statuses = json.loads(harness.yarnprof("report", "--format=json", folder).stdout)["statuses"]
+        return folder, lines, {status["event"]: status for status in statuses}
+
+    def test_a_refused_event_is_named_everywhere(self):
+        folder, lines, statuses = self.recorded("cpu-clock:u,mem:no_such/8:w", *BUSY)
+        self.assertEqual(len(lines), 1)
+        self.assertRegex(lines[0], r"; mem:no_such/8:w: refused: .*symbol")
+        self.assertNotIn("cpu-clock", lines[0])
+        self.assertEqual([statuses[name]["status"] for name in ("cpu-clock:u", "mem:no_such/8:w")],
+                         ["as asked", "refused"])
+        self.assertIn("mem:no_such/8:w: refused: ", harness.yarnprof("report", folder).stdout.decode())
+        (dump,) = harness.info(folder)
+        self.assertEqual([event["status"] for event in dump["events"]], ["as asked", "refused"])
+        self.assertIn("mem:no_such/8:w: refused: ", harness.yarnprof("flamegraph", folder).stdout.decode())
+
+    def test_what_was_had_as_asked_is_no_line(self):
+        _, lines, statuses = self.recorded("cpu-clock:u", *BUSY)
+        self.assertEqual(len(lines), 1)
+        self.assertNotIn("cpu-clock", lines[0])
+        self.assertEqual(statuses["cpu-clock:u"]["status"], "as asked")
+
+    @harness.also_as_root
+    def test_the_users_part_alone(self):
+        _, lines, statuses = self.recorded("page-faults/period=1/", *BUSY)
+        paranoid = int(pathlib.Path("/proc/sys/kernel/perf_event_paranoid").read_text())
+        is_refused = bool(os.geteuid()) and paranoid > 1
+        want = "user's part alone" if is_refused else "as asked"
+        self.assertEqual(statuses["page-faults"]["status"], want)
+        self.assertEqual(["user's part alone" in line for line in lines], [is_refused])
+        stat = harness.yarnprof("stat", "-e", "page-faults", "--format=json", "--", *BUSY)
+        text = stat.stdout.decode()
+        (row,) = json.loads(text[text.index('{"command"'):])["events"]
+        self.assertEqual(row["status"], want)
+
+    def test_children_that_are_missing_are_said(self):
+        folder, lines, statuses = self.recorded("cpu-clock:u,page-faults/period=1/u",
+                                                sys.executable, "-c", SHORT)
+        self.assertEqual(statuses["cpu-clock:u"]["status"], "as asked")
+        faults = statuses["page-faults:u"]
+        self.assertEqual((faults["status"], faults["children"]), ("children missing", 20))
+        self.assertEqual(len(lines), 1)
+        self.assertIn("page-faults:u: children missing: nothing is in it of 20 children", lines[0])
+        self.assertIn("nothing is in it of 20 children", harness.yarnprof("report", folder).stdout.decode())
+
+    @harness.also_as_root
+    def test_auto_is_usable_where_it_is_recorded(self):
+        listed = json.loads(harness.yarnprof("list", "--format=json", "auto").stdout)["events"]
+        _, _, statuses = self.recorded("auto", *BUSY)
+        self.assertTrue(listed[0]["usable"])
+        self.assertIn(listed[0]["name"], statuses)
+
+
+if __name__ == "__main__":
+    harness.main()
