@@ -28,6 +28,18 @@ static bool is_pattern(struct yarn_span word)
     return false;
 }
 
+/* A system call's tracepoint is where its caller, a user, is; likewise probes of files: those of
+ * the group `yarn` (yarn(7)), and those that yarn has defined itself (core/tracefs/definitions.c).
+ */
+static bool is_of_user(struct yarn_span system, struct yarn_span name)
+{
+    static const char own[] = "yarn_";
+    bool is_own =
+        system.size >= sizeof own && memcmp(system.data, own, sizeof own - 1) == 0 && name.size;
+    return yarn_span_equal(system, yarn_span_of_text("syscalls")) ||
+           yarn_span_equal(system, yarn_span_of_text("yarn")) || (is_own && name.data[0] == 'p');
+}
+
 static int add(struct yarn_event_reader *reader, struct yarn_span system, struct yarn_span name,
                uint64_t number, const char *refusal)
 {
@@ -39,8 +51,7 @@ static int add(struct yarn_event_reader *reader, struct yarn_span system, struct
         .scale = 1,
         .refusal = refusal,
         .has_default_period_1 = true,
-        /* Why but these: a system call's tracepoint is where its caller, a user, is. */
-        .is_in_kernel = !yarn_span_equal(system, yarn_span_of_text("syscalls")),
+        .is_in_kernel = !is_of_user(system, name),
     };
     char buffer[2 * YARN_MACHINE_NAME_MAX];
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);

@@ -105,10 +105,11 @@ void yarn_tracefs_describe(const struct yarn_tracefs_group *group,
         yarn_text_add(text, yarn_tracefs_argument_fields());
 }
 
-static void name_number(const struct yarn_tracefs_group *group, unsigned number,
+/* "p0_…" of a file, "k0_…" of the kernel: that is all who opens it knows of it. */
+static void name_number(const struct yarn_tracefs_group *group, unsigned number, bool is_of_kernel,
                         struct yarn_text *text)
 {
-    yarn_text_add(text, "p");
+    yarn_text_add(text, is_of_kernel ? "k" : "p");
     yarn_text_add_u64(text, number);
     yarn_text_add(text, "_");
     yarn_text_add_hex(text, group->made_ns);
@@ -116,12 +117,13 @@ static void name_number(const struct yarn_tracefs_group *group, unsigned number,
 
 /* Never one that was there before: the kernel would add the probe to that one, which a child of
  * this process, before its exec, may have open. */
-static void name_next(struct yarn_tracefs_group *group, char ret_name[YARN_TRACEFS_NAME_MAX])
+static void name_next(struct yarn_tracefs_group *group, bool is_of_kernel,
+                      char ret_name[YARN_TRACEFS_NAME_MAX])
 {
     struct yarn_text name = yarn_text_of(ret_name, YARN_TRACEFS_NAME_MAX);
     if (!group->nr_made)
         group->made_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    name_number(group, group->nr_made, &name);
+    name_number(group, group->nr_made, is_of_kernel, &name);
 }
 
 int yarn_tracefs_define(struct yarn_tracefs_group *group, const struct yarn_tracefs_site *site,
@@ -133,7 +135,7 @@ int yarn_tracefs_define(struct yarn_tracefs_group *group, const struct yarn_trac
         return -ENOSPC;
     if (site->path && site->path[strcspn(site->path, " \t\n")])
         return -EILSEQ;
-    name_next(group, ret_name);
+    name_next(group, !site->path, ret_name);
     yarn_tracefs_describe(group, site, ret_name, &text);
     yarn_text_add(&text, "\n");
     if (text.cut)
@@ -162,18 +164,65 @@ void yarn_tracefs_group_close(struct yarn_tracefs_group *group)
         struct yarn_text text = yarn_text_of(name, sizeof name);
         yarn_text_add(&text, group->name);
         yarn_text_add(&text, "/");
-        name_number(group, i, &text);
+        name_number(group, i, group->is_of_kernel[i], &text);
         (void)remove_one(group->root, group->is_of_kernel[i], yarn_span_of(name, text.size));
     }
     group->nr_made = 0;
 }
 
-/* The caller's own are of the image that it was before an exec. */
-static bool is_alive(uint64_t pid)
+/* Of its stat file (proc(5)): when it started, in ticks since the boot; 0: unknown. */
+static uint64_t start_ticks(uint64_t pid)
+{
+    enum { STARTTIME = 22, BEHIND_NAME = 2 };
+    char path[64], stat[1024];
+    struct yarn_text text = yarn_text_of(path, sizeof path);
+    yarn_text_add_format(&text, "/proc/%lu/stat", pid);
+    int fd = yarn_file_open(YARN_FILE_CWD, path);
+    ssize_t length = fd < 0 ? 0 : yarn_file_read(fd, stat, sizeof stat - 1);
+    yarn_file_close(fd);
+    stat[length > 0 ? length : 0] = 0;
+    char *at = strrchr(stat, ')');
+    for (int field = BEHIND_NAME; at && field < STARTTIME; field++)
+        at = strchr(at + 1, ' ');
+    uint64_t ticks;
+    return at && !yarn_parse_u64(at + 1, strspn(at + 1, "0123456789"), &ticks) ? ticks : 0;
+}
+
+/* It has certainly started since: ticks are rounded down, and count times of sleep, which may all
+ * have been since. */
+static bool is_younger(uint64_t pid, uint64_t time_ns)
+{
+    enum { TICK_NS = 10000000 };
+    uint64_t asleep_ns =
+        yarn_u64_minus(yarn_clock_ns(YARN_TIME_BOOTTIME), yarn_clock_ns(YARN_TIME_MONOTONIC));
+    return yarn_u64_minus(start_ticks(pid) * TICK_NS, asleep_ns) > time_ns;
+}
+
+/* The caller's own are of the image that it was before an exec. Another process that has the number
+ * by now has started since. */
+static bool is_alive(uint64_t pid, uint64_t made_ns)
 {
     if (pid == (uint64_t)yarn_process_pid())
         return false;
-    return pid > INT32_MAX || yarn_raw_call(SYS_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH;
+    if (pid > INT32_MAX)
+        return true;
+    return yarn_raw_call(SYS_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH &&
+           !is_younger(pid, made_ns);
+}
+
+/* When the first of its group was made: behind the last "_" of its name. */
+static bool read_made_ns(const char *name, const char *end, uint64_t *ret_ns)
+{
+    static const char digits[] = "0123456789abcdef";
+    const char *bar = memchr(name, '_', (size_t)(end - name));
+    *ret_ns = 0;
+    for (const char *at = bar ? bar + 1 : end; at < end; at++) {
+        const char *digit = memchr(digits, *at, sizeof digits - 1);
+        if (!digit || *ret_ns >> 60)
+            return false;
+        *ret_ns = *ret_ns << 4 | (uint64_t)(digit - digits);
+    }
+    return bar && bar + 1 < end;
 }
 
 /* Of a line "p:yarn_123_4026531836/p0 /usr/bin/x:0x…", group and name; empty where it is none of
@@ -190,9 +239,10 @@ static struct yarn_span orphan_of(struct yarn_span line, uint64_t namespace)
     const char *blank = memchr(pid_at, ' ', (size_t)(end - pid_at));
     const char *slash = blank ? memchr(pid_at, '/', (size_t)(blank - pid_at)) : NULL;
     const char *bar = slash ? memchr(pid_at, '_', (size_t)(slash - pid_at)) : NULL;
-    uint64_t pid, of;
+    uint64_t pid, of, made_ns;
     if (!bar || yarn_parse_u64(pid_at, (size_t)(bar - pid_at), &pid) ||
-        yarn_parse_u64(bar + 1, (size_t)(slash - bar) - 1, &of) || of != namespace || is_alive(pid))
+        yarn_parse_u64(bar + 1, (size_t)(slash - bar) - 1, &of) || of != namespace ||
+        !read_made_ns(slash + 1, blank, &made_ns) || is_alive(pid, made_ns))
         return YARN_SPAN_EMPTY;
     return yarn_span_of(colon + 1, (size_t)(blank - colon) - 1);
 }

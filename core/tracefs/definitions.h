@@ -6,8 +6,9 @@
  * inherited event of it registers with the kernel anew, which holds up the birth of each thread by
  * 175 ms, and hits are lost when a thread that inherited one ends (Linux 6.18).
  *
- * A definition outlives its maker, so its group bears the maker's pid and pid namespace: who
- * defines probes removes those of dead processes, and one that somebody still has open stays.
+ * A definition outlives its maker, so its group bears the maker's pid and pid namespace, and its
+ * name the time: who defines probes, and `yarnprof record`, removes those of dead processes, and of
+ * those whose number another process has since; one that somebody still has open stays.
  *
  * Threads: one owner at a time. Signals: not safe.
  */

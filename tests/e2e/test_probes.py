@@ -133,6 +133,27 @@ class Probes(harness.Case):
         self.assert_exact(dump["events"][0], THREADS * 10)
         self.assertRegex(dump["events"][0]["name"], "^uprobe:.*:probed_function$")
 
+    def test_the_user_s_part_of_a_probe_in_user_code_is_all_of_it(self):
+        for kind in ("uprobe", "uretprobe"):
+            with self.subTest(kind=kind):
+                folder = self.folder()
+                harness.yarnprof("record", f"-o{folder}/", "-e",
+                                 f"{kind}:{PROBED}:probed_function/call-graph=no/u", "--", PROBED, "10")
+                (dump,) = harness.info(folder)
+                self.assert_exact(dump["events"][0], THREADS * 10)
+
+    def test_any_record_sweeps_definitions_of_dead_owners(self):
+        dead = subprocess.Popen(["true"])
+        dead.wait()
+        namespace = os.stat("/proc/self/ns/pid").st_ino
+        line = f"yarn_{dead.pid}_{namespace}/p0_1f"
+        file = os.open(DEFINITIONS, os.O_WRONLY | os.O_APPEND)
+        os.write(file, f"p:{line} {PROBED}:0x1000\n".encode())
+        os.close(file)
+        self.assertTrue([found for found in definitions() if line in found])
+        harness.yarnprof("record", f"-o{self.folder()}/", "--", "/bin/true")
+        self.assertFalse([found for found in definitions() if line in found])
+
     def test_record_refuses_what_cannot_be_had(self):
         done = harness.yarnprof(
             "record", "-e", f"uprobe:{PROBED}:no_such_function", "--", "/bin/true", check=False

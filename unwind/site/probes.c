@@ -92,9 +92,16 @@ static void refuse_right(struct yarn_site_work *work, struct yarn_event_spec *sp
     char line[YARN_SITE_PATH_MAX + 512];
     struct yarn_text text = yarn_text_of(line, sizeof line);
     const char *root = work->probe_sites->group.root, *name = name_of(spec);
+    const char *group = site->path ? "yarn" : "kprobes"; /* `yarn` is taken for user code */
     const char *const words[] = {
-        "echo '", site->is_return ? "r:yarn/" : "p:yarn/", name,
-        " ",      site->path ? site->path : site->symbol,  site->path ? ":0x" : "+0x",
+        "echo '",
+        site->is_return ? "r:" : "p:",
+        group,
+        "/",
+        name,
+        " ",
+        site->path ? site->path : site->symbol,
+        site->path ? ":0x" : "+0x",
     };
     for (size_t i = 0; i < YARN_COUNT_OF(words); i++)
         yarn_text_add(&text, words[i]);
@@ -104,7 +111,9 @@ static void refuse_right(struct yarn_site_work *work, struct yarn_event_spec *sp
                                 site->path ? "/uprobe_events" : "/kprobe_events",
                                 "; mount -o remount,gid=GROUP,mode=750 ",
                                 root,
-                                "; then it is the event yarn:",
+                                "; then it is the event ",
+                                group,
+                                ":",
                                 name};
     for (size_t i = 0; i < YARN_COUNT_OF(rest); i++)
         yarn_text_add(&text, rest[i]);

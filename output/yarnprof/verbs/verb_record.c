@@ -190,14 +190,15 @@ static bool read_environment(struct request *request)
     return !err;
 }
 
-/* The tracepoints and probes that the options name; a bad list is the preload's to refuse. -1: it
- * may begin. */
+/* The tracepoints and probes that the options name, once those are removed that dead processes have
+ * left; a bad list is the preload's to refuse. -1: it may begin. */
 static int hold_events(struct request *request, struct yarn_hold *hold)
 {
     static struct yarn_event_list list;
     struct yarn_parse_error error;
     const struct yarn_event_spec *refused;
     const char *events = request->options.events;
+    (void)yarn_tracefs_sweep(YARN_TRACEFS);
     if (events == yarn_option_row(YARN_OPTION_EVENTS)->default_text ||
         yarn_event_list_parse(events, strlen(events), &request->arena, &list, &error))
         return -1;

@@ -118,24 +118,25 @@ START_TEST(only_what_dead_processes_of_this_namespace_left_is_swept)
     pid_t dead = dead_pid();
     unsigned long here = pid_namespace();
     (void)snprintf(text, sizeof text,
-                   "p:yarn_%d_%lu/p0_1f /bin/a:0x1\n"  /* ours to remove */
-                   "p:yarn_%d_%lu/p1_1f /bin/a:0x1\n"  /* its process lives */
+                   "p:yarn_%d_%lu/p0_1f /bin/a:0x1\n"             /* ours to remove */
+                   "p:yarn_%d_%lu/p1_ffffffffffffff /bin/a:0x1\n" /* its process lives */
+                   "p:yarn_%d_%lu/p7_1f /bin/a:0x1\n"  /* another one has its number since */
                    "p:yarn_%d_%lu/p2_1f /bin/a:0x1\n"  /* another namespace */
                    "p:probe_%d_%lu/p3_1f /bin/a:0x1\n" /* somebody else's */
                    "p:yarn_%d/p4 /bin/a:0x1\n"
                    "p:yarn_x_y/p5 /bin/a:0x1\n"
                    "yarn_%d_%lu/p6 /bin/a:0x1\n"
                    "p:yarn_%d_%lu",
-                   dead, here, getppid(), here, dead, here + 1, dead, here, dead, dead, here, dead,
-                   here);
+                   dead, here, getppid(), here, getppid(), here, dead, here + 1, dead, here, dead,
+                   dead, here, dead, here);
     write_text("uprobe_events", text);
     (void)snprintf(text, sizeof text, "r16:yarn_%d_%lu/k0_1f do_exit\n", dead, here);
     write_text("kprobe_events", text);
-    ck_assert_uint_eq(yarn_tracefs_sweep(root), 2);
-    (void)snprintf(wanted, sizeof wanted, "p:yarn_%d_%lu-:yarn_%d_%lu/p0_1f\n", dead, here, dead,
-                   here);
-    ck_assert_ptr_nonnull(strstr(read_text("uprobe_events"), wanted));
-    ck_assert_ptr_null(strstr(strstr(listed, "-:") + 2, "-:"));
+    ck_assert_uint_eq(yarn_tracefs_sweep(root), 3);
+    (void)snprintf(wanted, sizeof wanted, "p:yarn_%d_%lu-:yarn_%d_%lu/p0_1f\n-:yarn_%d_%lu/p7_1f\n",
+                   dead, here, dead, here, getppid(), here);
+    ck_assert_str_eq(strstr(read_text("uprobe_events"), "p:yarn_") ? strstr(listed, wanted) : NULL,
+                     wanted);
     (void)snprintf(wanted, sizeof wanted, "\n-:yarn_%d_%lu/k0_1f\n", dead, here);
     ck_assert_ptr_nonnull(strstr(read_text("kprobe_events"), wanted));
 }
