@@ -165,6 +165,36 @@ class Tree(Case):
         self.assert_whole(run)
 
 
+class Files(Case):
+    def record_into(self, path, argv):
+        command = [harness.YARNPROF, "record", "--outside", "-o", path, "--", *argv]
+        return self.finished(harness.start(command, self.root, preload=False), time.monotonic(), self.root)
+
+    def test_a_file_has_all_processes_and_takes_no_other_s_place(self):
+        path = self.root / "one.dump"
+        for number, name in enumerate(("one.dump", "one.dump.1")):
+            run = self.record_into(path, ["sh", "-c", f"{CHILDREN} tree; exit 3"])
+            self.assertEqual((run.status, run.stderr), (3, b""))
+            self.assertIn(b" in 1 dump, ", run.outcome)
+            processes = [dump["process"] for dump in harness.info(self.root / name)]
+            self.assertEqual([name_of(process) for process in processes if name_of(process) == "children"],
+                             ["children"] * 3)
+            harness.yarnprof("verify", self.root / name)
+            self.assertEqual(len(list(self.root.glob("one.dump*"))), number + 1)
+
+    def test_nothing_is_left_where_nothing_was_recorded(self):
+        run = self.record_into(self.root / "none.dump", ["true"])
+        self.assertEqual(run.status, 0)
+        self.assertIn(b"nothing was recorded", run.outcome)
+        self.assertEqual(list(self.root.iterdir()), [])
+
+    def test_processes_without_a_sample_have_no_file(self):
+        run = self.record(["sh", "-c", f"for i in 1 2 3 4 5 6 7 8; do true; /bin/true; done; {SPLIT} 1 >/dev/null"])
+        self.assertEqual(run.status, 0, run.stderr)
+        self.assertTrue(all(dump["trust"]["samples"] for dump in self.infos(run)))
+        self.assertIn("split", {name_of(image) for image in self.processes(run)})
+
+
 class Rights(Case):
     @unittest.skipUnless(os.getuid(), "root may follow every program")
     def test_programs_that_gain_rights_are_named(self):

@@ -96,11 +96,14 @@ static void note_fault(const struct yarn_profile_dump *dump, struct yarn_written
     }
 }
 
-static void add(const struct yarn_profile_dump *dump, struct yarn_written *written)
+/* `is_of_same`: of several processes in one file, one after the first. */
+static void add(const struct yarn_profile_dump *dump, bool is_of_same, struct yarn_written *written)
 {
     note_fault(dump, written);
-    written->nr_dumps++;
     written->samples += dump->trust.samples;
+    if (is_of_same)
+        return;
+    written->nr_dumps++;
     written->bytes += dump->summary.file_bytes;
     if (written->nr_dumps == 1)
         (void)snprintf(written->path, sizeof written->path, "%s", dump->path);
@@ -137,7 +140,10 @@ static void read_all(const struct yarn_sources *sources, const char *run,
         ret_written->is_unread = false;
         for (size_t i = 0; i < profile.nr_dumps; i++)
             if (is_of_run(&profile.dumps[i], run))
-                add(&profile.dumps[i], ret_written);
+                add(&profile.dumps[i],
+                    ret_written->nr_dumps &&
+                        !strcmp(profile.dumps[i - 1].path, profile.dumps[i].path),
+                    ret_written);
         note_events(&profile, ret_written);
     }
     yarn_profile_fini(&profile);

@@ -17,6 +17,7 @@
 #include "output/yarnprof/verbs/hold.h"
 #include "output/yarnprof/verbs/launch.h"
 #include "output/yarnprof/verbs/name_dumps.h"
+#include "output/yarnprof/verbs/one_file.h"
 #include "output/yarnprof/verbs/outcome.h"
 #include "output/yarnprof/verbs/verb.h"
 
@@ -245,28 +246,30 @@ static int report_outcome(struct request *request, struct yarn_unrecorded *unrec
     return is_missing ? YARN_STATUS_UNMET : status;
 }
 
+/* By a process of its own: of a command, or (NULL) of processes that run already. */
 static int run_outside(struct request *request, char *const argv[])
 {
     uint64_t since_ns = now_ns();
+    struct yarn_one_file file = {.path = ""};
+    struct yarn_written_folder folder;
     struct yarn_outside outside = {.argv = argv};
     struct yarn_unrecorded unrecorded = {.is_outside = true};
-    if (name_run(request, since_ns))
+    int err = name_run(request, since_ns);
+    if (!err && read_environment(request))
+        err = yarn_one_file_begin(&file, request->options.output);
+    if (err) {
+        yarn_complain("record", "%s: %s", request->options.output, strerror(-err));
         return YARN_STATUS_FAILED;
-    int status = yarn_outside_run(&outside);
-    if (!outside.life_ns || !read_environment(request))
-        return status;
-    return report_outcome(request, &unrecorded, since_ns, status);
-}
-
-static int run_attached(struct request *request)
-{
-    uint64_t since_ns = now_ns();
-    struct yarn_unrecorded unrecorded = {.is_outside = true};
-    if (name_run(request, since_ns))
-        return YARN_STATUS_FAILED;
-    int status = yarn_attach_run(&request->attach);
-    if (!request->attach.has_recorded || !read_environment(request))
-        return status;
+    }
+    int status = argv ? yarn_outside_run(&outside) : yarn_attach_run(&request->attach);
+    bool has_recorded = argv ? outside.life_ns : request->attach.has_recorded;
+    if (file.path[0] && has_recorded) {
+        yarn_written_folder(file.folder, &folder);
+        name_written(&folder, since_ns);
+    }
+    int failure = yarn_one_file_end(&file);
+    if (!has_recorded || failure || !read_environment(request))
+        return failure ? failure : status;
     return report_outcome(request, &unrecorded, since_ns, status);
 }
 
@@ -309,7 +312,7 @@ int yarn_verb_record(int argc, char **argv)
         status = YARN_STATUS_USAGE;
     }
     if (status < 0 && request.attach.pids)
-        status = run_attached(&request);
+        status = run_outside(&request, NULL);
     if (status < 0 && !argv[first]) {
         yarn_complain("record", "no command is named; see yarnprof record --help");
         status = YARN_STATUS_USAGE;
