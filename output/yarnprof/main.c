@@ -2,7 +2,9 @@
 #include <malloc.h>
 #include <stdio.h>
 
+#include "core/event/nearest.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/options/habits.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum { MAPPED_BYTES_MIN = 256 << 10 };
@@ -51,6 +53,35 @@ static int print_version(void)
     return YARN_STATUS_OK;
 }
 
+static const struct yarn_verb *find(const char *name)
+{
+    for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+static int complain(const char *name)
+{
+    const struct yarn_habit *habit = yarn_habit_find(NULL, name);
+    struct yarn_nearest nearest = yarn_nearest_of(yarn_span_of_text(name));
+    for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++)
+        yarn_nearest_offer(&nearest, verbs[i].name);
+    for (size_t i = 0; !nearest.name[0] && i < YARN_COUNT_OF(verbs); i++)
+        if (strncmp(verbs[i].name, name, strlen(name)) == 0)
+            (void)snprintf(nearest.name, sizeof nearest.name, "%s", verbs[i].name);
+    if (habit)
+        yarn_complain(NULL, "there is no verb %s: %s", name, habit->way);
+    else if (nearest.name[0])
+        yarn_complain(NULL, "there is no verb %s; %s? see yarnprof --help", name, nearest.name);
+    else
+        yarn_complain(NULL,
+                      "there is no verb %s; see yarnprof --help: yarnprof record -- COMMAND "
+                      "runs a program",
+                      name);
+    return YARN_STATUS_USAGE;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) {
@@ -60,18 +91,20 @@ int main(int argc, char **argv)
     /* What is large is mapped by itself: it grows without a copy, and goes when it is freed. */
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES_MIN);
     const char *name = argv[1];
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+    bool is_help = strcmp(name, "help") == 0;
+    if (is_help && argc > 2) {
+        char *words[] = {argv[2], "--help", NULL};
+        const struct yarn_verb *verb = find(argv[2]);
+        return verb ? verb->run(2, words) : complain(argv[2]);
+    }
+    if (is_help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         print_help(stdout);
         return YARN_STATUS_OK;
     }
-    if (strcmp(name, "--version") == 0)
+    if (strcmp(name, "--version") == 0 || strcmp(name, "version") == 0 || strcmp(name, "-V") == 0)
         return print_version();
     if (strcmp(name, "--complete") == 0)
         return print_words();
-    for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++) {
-        if (strcmp(verbs[i].name, name) == 0)
-            return verbs[i].run(argc - 1, argv + 1);
-    }
-    yarn_complain(NULL, "there is no verb %s; see yarnprof --help", name);
-    return YARN_STATUS_USAGE;
+    const struct yarn_verb *verb = find(name);
+    return verb ? verb->run(argc - 1, argv + 1) : complain(name);
 }

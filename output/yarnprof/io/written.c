@@ -70,7 +70,7 @@ static bool is_of_run(const struct yarn_profile_dump *dump, const char *run)
     for (size_t i = 0; i < dump->nr_options; i++)
         if (yarn_span_equal(dump->options[i].name, yarn_span_of_text("run")))
             return yarn_span_equal(dump->options[i].value, yarn_span_of_text(run));
-    return true;
+    return false;
 }
 
 /* Beside others it says nothing of why there is no sample. */

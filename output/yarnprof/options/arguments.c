@@ -4,9 +4,13 @@
 #include <getopt.h>
 #include <stdio.h>
 
+#include "core/base/arena.h"
+#include "core/base/text.h"
+#include "core/event/nearest.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/out.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/options/habits.h"
 #include "output/yarnprof/options/help.h"
 
 enum { OPTIONS_MAX = 64, LONG_BASE = 256, COMMON = 4096 };
@@ -98,13 +102,34 @@ static const struct yarn_argument *argument_of(const struct yarn_command *comman
     return argument;
 }
 
-static int complain(const struct yarn_command *command, int got, char **argv)
+/* The option that is meant by a long one; "": none is near. */
+static struct yarn_nearest nearest_of(const struct tables *tables, const char *word)
+{
+    size_t dashes = strspn(word, "-");
+    struct yarn_nearest nearest =
+        yarn_nearest_of(yarn_span_of(word + dashes, strcspn(word + dashes, "=")));
+    for (const struct option *option = tables->longs; dashes == 2 && option->name; option++)
+        yarn_nearest_offer(&nearest, option->name);
+    return nearest;
+}
+
+/* -1: it is taken without a word. */
+static int complain(const struct yarn_command *command, const struct tables *tables, int got,
+                    char **argv)
 {
     char letter[3] = {'-', (char)optopt, 0};
     const char *word = optopt > 0 && optopt < LONG_BASE ? letter : argv[optind - 1];
-    yarn_complain(command->verb, "%s %s; see yarnprof %s --help",
-                  got == ':' ? "a value is missing after" : "there is no option", word,
-                  command->verb);
+    const struct yarn_habit *habit = got == '?' ? yarn_habit_find(command->verb, word) : NULL;
+    struct yarn_nearest nearest = nearest_of(tables, word);
+    if (habit && !habit->way)
+        return -1;
+    if (habit)
+        yarn_complain(command->verb, "there is no option %s: %s", word, habit->way);
+    else
+        yarn_complain(command->verb, "%s %s; %s%s%ssee yarnprof %s --help",
+                      got == ':' ? "a value is missing after" : "there is no option", word,
+                      nearest.name[0] && got == '?' ? "--" : "", got == '?' ? nearest.name : "",
+                      nearest.name[0] && got == '?' ? "? " : "", command->verb);
     return YARN_STATUS_USAGE;
 }
 
@@ -125,24 +150,50 @@ static int take(const struct yarn_command *command, const struct yarn_argument *
     int err = take_value(command, argument, value, &right);
     if (!err)
         return -1;
-    yarn_complain(command->verb, "--%s=%s: expected %s", argument->name, value ? value : "", right);
+    if (argument->name)
+        yarn_complain(command->verb, "--%s=%s: expected %s", argument->name, value ? value : "",
+                      right);
+    else
+        yarn_complain(command->verb, "-%c %s: expected %s", argument->letter, value ? value : "",
+                      right);
     return YARN_STATUS_USAGE;
 }
 
-/* The last of several values counts, which is said. */
-static void note_again(const struct yarn_command *command, const struct yarn_argument *argument,
-                       const char *value, bool *was_given)
+/* Lists add up; of other values the last counts, which is said. *given: the last, or all of a list.
+ */
+static const char *note_again(const struct yarn_command *command,
+                              const struct yarn_argument *argument, const char *value,
+                              const char **given)
 {
-    if (*was_given)
+    static struct yarn_arena arena;
+    struct yarn_text text;
+    char *joined;
+    bool is_list = argument->value && strcmp(argument->value, "LIST") == 0;
+    const char *before = *given;
+    *given = value;
+    if (!before)
+        return value;
+    if (!is_list) {
         yarn_complain(command->verb, "--%s is given more than once: %s counts", argument->name,
                       value);
-    *was_given = true;
+        return value;
+    }
+    size_t size = strlen(before) + strlen(value) + 2;
+    if (!arena.cap)
+        yarn_arena_open(&arena, YARN_MIB(1));
+    joined = yarn_arena_alloc(&arena, size, 1);
+    if (!joined)
+        return value;
+    text = yarn_text_of(joined, size);
+    yarn_text_add_format(&text, "%s,%s", before, value);
+    *given = joined;
+    return joined;
 }
 
 int yarn_command_parse(const struct yarn_command *command, int argc, char **argv, int *ret_first)
 {
     struct tables tables;
-    bool was_given[OPTIONS_MAX] = {false};
+    const char *given[OPTIONS_MAX] = {NULL};
     int got;
     if (argc == 2 && strcmp(argv[1], "--complete") == 0) {
         print_words(command);
@@ -152,16 +203,21 @@ int yarn_command_parse(const struct yarn_command *command, int argc, char **argv
     opterr = 0;
     optind = 0;
     while ((got = getopt_long(argc, argv, tables.letters, tables.longs, NULL)) != -1) {
-        if (got == '?' || got == ':')
-            return complain(command, got, argv);
+        if (got == '?' || got == ':') {
+            int refused = complain(command, &tables, got, argv);
+            if (refused >= 0)
+                return refused;
+            continue;
+        }
         const struct yarn_argument *argument = argument_of(command, got);
         if (argument->id == YARN_ARGUMENT_HELP) {
             yarn_help_print(command);
             return YARN_STATUS_OK;
         }
+        const char *value = optarg;
         if (got < COMMON && optarg)
-            note_again(command, argument, optarg, &was_given[argument - command->arguments]);
-        int status = take(command, argument, optarg);
+            value = note_again(command, argument, optarg, &given[argument - command->arguments]);
+        int status = take(command, argument, value);
         if (status >= 0)
             return status;
     }

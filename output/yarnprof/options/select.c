@@ -8,7 +8,9 @@
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/io/progress.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/options/habits.h"
 #include "output/yarnprof/options/misspelt.h"
+#include "output/yarnprof/options/newest.h"
 
 int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
 {
@@ -89,14 +91,22 @@ static int fail(const char *verb, const struct yarn_source_failure *failure, int
 int yarn_select_sources(const char *verb, char *const *paths, struct yarn_sources *sources)
 {
     struct yarn_source_failure failure;
+    char newest[PATH_MAX];
+    char *const instead[] = {newest, NULL};
     if (!*paths) {
-        yarn_complain(verb, "no dump is named; see yarnprof %s --help", verb);
-        return YARN_STATUS_USAGE;
+        if (!yarn_newest_find(verb, newest))
+            return YARN_STATUS_USAGE;
+        paths = instead;
     }
     yarn_memory_bound();
     for (; *paths; paths++) {
         yarn_new_file_keep(*paths); /* also where it cannot be read */
         int err = yarn_sources_add(sources, *paths, &failure);
+        const struct yarn_habit *habit = err == -ENOENT ? yarn_habit_find(verb, *paths) : NULL;
+        if (habit && habit->way) {
+            yarn_complain(verb, "there is no %s: %s", *paths, habit->way);
+            return YARN_STATUS_USAGE;
+        }
         if (err)
             return fail(verb, &failure, err);
     }

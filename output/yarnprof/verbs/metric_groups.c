@@ -4,8 +4,10 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "core/base/text.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/verbs/launch.h"
 
@@ -61,9 +63,12 @@ static bool find_group(const struct places *places, const char *group, size_t si
 static int complain_missing(const char *verb, const struct places *places, const char *group,
                             size_t size)
 {
-    yarn_complain(verb, "--metrics=%.*s: there is no such group; looked into:", (int)size, group);
+    char bytes[PLACES * (YARN_METRIC_PATH_MAX + 2)] = "";
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
     for (size_t i = 0; i < places->count; i++)
-        yarn_complain(verb, "  %s", places->paths[i]);
+        yarn_text_add_format(&text, "%s%s", i ? ", " : "", places->paths[i]);
+    yarn_complain(verb, "--metrics=%.*s: there is no such group; --metrics=list shows those of %s",
+                  (int)size, group, bytes);
     return YARN_STATUS_USAGE;
 }
 
@@ -108,4 +113,27 @@ int yarn_metric_group_load(const char *verb, const char *group, size_t size, con
     yarn_complain(verb, "%s:%u: %s", ret_path, fault.line,
                   err == -EINVAL ? fault.text : strerror(-err));
     return YARN_STATUS_USAGE;
+}
+
+static int is_visible(const struct dirent *entry)
+{
+    return entry->d_name[0] != '.';
+}
+
+int yarn_metric_groups_list(const char *verb, const char *folder)
+{
+    static struct places places;
+    size_t nr_shown = 0;
+    find_places(&places, folder);
+    for (size_t i = 0; i < places.count; i++) {
+        struct dirent **entries = NULL;
+        int count = scandir(places.paths[i], &entries, is_visible, alphasort);
+        for (int k = 0; k < count; k++) {
+            (void)printf("%.*s\n", (int)strcspn(entries[k]->d_name, "."), entries[k]->d_name);
+            free(entries[k]);
+            nr_shown++;
+        }
+        free(entries);
+    }
+    return nr_shown ? YARN_STATUS_OK : complain_missing(verb, &places, "list", 4);
 }

@@ -16,3 +16,6 @@ YARN_MUST_CHECK int yarn_metric_group_load(const char *verb, const char *group, 
                                            const char *folder, struct yarn_arena *arena,
                                            struct yarn_metric_file *ret_file,
                                            char ret_path[YARN_METRIC_PATH_MAX]);
+
+/* Their names, a line each, on standard output; an exit status. */
+YARN_MUST_CHECK int yarn_metric_groups_list(const char *verb, const char *folder);

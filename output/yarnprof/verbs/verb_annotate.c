@@ -240,7 +240,9 @@ int yarn_verb_annotate(int argc, char **argv)
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
     if (status < 0 && !argv[first]) {
-        yarn_complain("annotate", "no function is named; see yarnprof annotate --help");
+        yarn_complain(
+            "annotate",
+            "no function is named: yarnprof annotate FUNCTION FILE; see yarnprof annotate --help");
         status = YARN_STATUS_USAGE;
     }
     if (status < 0) {

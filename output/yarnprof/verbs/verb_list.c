@@ -3,6 +3,7 @@
 
 #include "core/event/parse.h"
 #include "output/yarnprof/events/encode.h"
+#include "output/yarnprof/events/hint.h"
 #include "output/yarnprof/events/list.h"
 #include "output/yarnprof/events/usable.h"
 #include "output/yarnprof/io/status.h"
@@ -72,8 +73,13 @@ static bool answer(struct yarn_list_answer *answer, struct yarn_arena *arena, co
                                        &answer->list, &answer->error);
     if (err && err != -EINVAL)
         answer->error.why = strerror(-err);
-    if (err)
-        yarn_complain("list", "%s: at %zu: %s", text, answer->error.at + 1, answer->error.why);
+    if (err) {
+        char bytes[512];
+        struct yarn_text why = yarn_text_of(bytes, sizeof bytes);
+        yarn_text_add(&why, answer->error.why);
+        yarn_event_hint(text, answer->error.at, &why);
+        yarn_complain("list", "%s: at %zu: %s", text, answer->error.at + 1, bytes);
+    }
     for (size_t i = 0; i < answer->list.count; i++)
         rate(&answer->list.specs[i]);
     return !err;

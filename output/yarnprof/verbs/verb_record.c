@@ -6,8 +6,10 @@
 #include <unistd.h>
 
 #include "core/config/options.h"
+#include "core/event/machine.h"
 #include "core/event/parse.h"
 #include "output/yarnprof/events/encode.h"
+#include "output/yarnprof/events/hint.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/io/written.h"
 #include "output/yarnprof/options/arguments.h"
@@ -85,7 +87,8 @@ static int check_events(struct request *request, const char *value, char **ret_e
 {
     static struct yarn_event_list list;
     struct yarn_parse_error error;
-    static char text[256];
+    static char bytes[768];
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
     int err = yarn_event_list_parse_on(yarn_encode_machine(), value, strlen(value), &request->arena,
                                        &list, &error);
     if (!err) {
@@ -94,10 +97,12 @@ static int check_events(struct request *request, const char *value, char **ret_e
     }
     if (err != -EINVAL)
         return err;
-    (void)snprintf(text, sizeof text,
-                   "a comma-separated list of events such as cpu-clock,page-faults (%s, at %zu)",
-                   error.why, error.at + 1);
-    *ret_right = text;
+    yarn_text_add_format(
+        &text, "a comma-separated list of events such as cpu-clock,page-faults (at %lu: %s",
+        (unsigned long)error.at + 1, error.why);
+    yarn_event_hint(value, error.at, &text);
+    yarn_text_add(&text, ")");
+    *ret_right = bytes;
     return err;
 }
 
@@ -121,6 +126,25 @@ static int make_absolute(const char *pattern, char **ret_pattern, const char **r
     return asprintf(ret_pattern, "%s%s%s", escaped, slash, pattern) < 0 ? -ENOMEM : 0;
 }
 
+/* As perf has them: the highest rate that the kernel allows, and a comma before the bytes. */
+static const char *form_of(enum yarn_option option, const char *value)
+{
+    static char own[64];
+    char most[32];
+    const char *comma = strchr(value, ',');
+    if (option == YARN_OPTION_FREQUENCY && strcmp(value, "max") == 0) {
+        bool is_known =
+            yarn_machine_read("/proc/sys/kernel/perf_event_max_sample_rate", most, sizeof most) > 0;
+        (void)snprintf(own, sizeof own, "%.*s", (int)strcspn(most, "\n"),
+                       is_known ? most : "100000");
+        return strtoul(own, NULL, 10) > 100000 ? "100000" : own;
+    }
+    if (option != YARN_OPTION_CALLGRAPH || !comma || strlen(value) >= sizeof own)
+        return value;
+    (void)snprintf(own, sizeof own, "%.*s:%s", (int)(comma - value), value, comma + 1);
+    return own;
+}
+
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
@@ -135,6 +159,7 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     if (id >= STACKS)
         return 0;
     enum yarn_option option = (enum yarn_option)(id - FIRST_OPTION);
+    value = form_of(option, value);
     int err = yarn_options_set(&request->options, &request->arena, option, value, &fault);
     *ret_right = fault.right;
     if (!err && option == YARN_OPTION_EVENTS)
@@ -314,7 +339,8 @@ int yarn_verb_record(int argc, char **argv)
     if (status < 0 && request.attach.pids)
         status = run_outside(&request, NULL);
     if (status < 0 && !argv[first]) {
-        yarn_complain("record", "no command is named; see yarnprof record --help");
+        yarn_complain("record", "no command is named: yarnprof record -- COMMAND, or -p PID; see "
+                                "yarnprof record --help");
         status = YARN_STATUS_USAGE;
     }
     if (status < 0)

@@ -83,6 +83,19 @@ static bool has_field(const struct yarn_profile *profile, const char *name)
     return false;
 }
 
+/* What perf calls them. */
+static const char *key_of(const char *typed)
+{
+    static const char *const words[][2] = {
+        {"dso", "module"},   {"sym", "function"}, {"symbol", "function"},
+        {"srcline", "line"}, {"pid", "process"},  {"tid", "thread"},
+    };
+    for (size_t i = 0; i < YARN_COUNT_OF(words); i++)
+        if (strcmp(words[i][0], typed) == 0)
+            return words[i][1];
+    return typed;
+}
+
 static int take_by(struct request *request, const char *value, const char **ret_right)
 {
     *ret_right =
@@ -92,7 +105,7 @@ static int take_by(struct request *request, const char *value, const char **ret_
         request->report.view = YARN_REPORT_BRANCHES;
         return 0;
     }
-    request->has_by = yarn_by_parse(value, &request->by);
+    request->has_by = yarn_by_parse(key_of(value), &request->by);
     if (request->has_by)
         return 0;
     if (!is_name(value))
@@ -105,7 +118,7 @@ static int take_by(struct request *request, const char *value, const char **ret_
 
 static int take_sort(struct request *request, const char *value, const char **ret_right)
 {
-    *ret_right = "self or total";
+    *ret_right = "self or total (the rows are those of --by: function, module, thread and others)";
     request->report.is_by_total = strcmp(value, "total") == 0;
     return request->report.is_by_total || strcmp(value, "self") == 0 ? 0 : -EINVAL;
 }
@@ -333,6 +346,10 @@ int yarn_verb_report(int argc, char **argv)
         goto done;
     }
     yarn_arena_open(&request.arena, ARENA_BYTES);
+    if (request.group && strcmp(request.group, "list") == 0) {
+        status = yarn_metric_groups_list("report", request.metric_path);
+        goto done;
+    }
     if (request.group && (status = load_metrics(&request)) >= 0)
         goto done;
     struct yarn_profile profile;

@@ -7,9 +7,11 @@
 #include "core/event/parse.h"
 #include "output/yarnprof/command/spawn.h"
 #include "output/yarnprof/events/encode.h"
+#include "output/yarnprof/events/hint.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/command_line.h"
+#include "output/yarnprof/verbs/metric_groups.h"
 #include "output/yarnprof/verbs/stat_dump.h"
 #include "output/yarnprof/verbs/stat_metrics.h"
 #include "output/yarnprof/verbs/verb.h"
@@ -22,21 +24,31 @@ enum {
     METRICS,
     METRIC_PATH,
     BY,
+    CACHES,
+    JSON,
+    CSV,
     REPEAT_MAX = 10000,
     ARENA_BYTES = 8 << 20,
 };
 
-static const char default_events[] =
-    "task-clock,context-switches,cpu-migrations,page-faults,cycles,"
-    "instructions,branches,branch-misses";
+#define DEFAULT_EVENTS                                                                             \
+    "task-clock,context-switches,cpu-migrations,page-faults,cycles,"                               \
+    "instructions,branches,branch-misses"
+
+static const char default_events[] = DEFAULT_EVENTS;
+static const char default_and_caches[] =
+    DEFAULT_EVENTS ",L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses";
 
 static const struct yarn_argument arguments[] = {
     {"events", 'e', "LIST", "what to count, in the syntax of record's (as perf stat)", EVENTS},
     {"interval", 'I', "TIME", "tell each stretch of so long (a bare number: ms), too", INTERVAL},
     {"repeat", 'r', "N", "run it so often: the mean, and how near it is", REPEAT},
-    {"metrics", 'M', "GROUP", "metrics of these groups, a comma list", METRICS},
+    {"metrics", 'M', "GROUP", "metrics of these groups, a comma list; list shows all", METRICS},
     {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
     {"by", 0, "KEY", "of dumps: thread", BY},
+    {NULL, 'd', NULL, "the caches' events, too", CACHES},
+    {NULL, 'j', NULL, "the same as --format=json", JSON},
+    {NULL, 'x', "SEPARATOR", "the same as --format=csv, whose separator is a comma", CSV},
     YARN_OUT_FORMAT_ARGUMENT,
     YARN_OUT_ARGUMENTS,
     {0},
@@ -53,7 +65,7 @@ struct request {
     struct yarn_stat_run run;
     struct yarn_stat *intervals; /* owned, with their rows */
     size_t nr_intervals;
-    bool is_by_thread, has_dumps;
+    bool is_by_thread, has_dumps, has_caches;
     bool is_live; /* intervals are printed as they come */
     int err;
 };
@@ -89,6 +101,16 @@ static int take(void *self, int id, const char *value, const char **ret_right)
                        request->nr_runs > REPEAT_MAX
                    ? -EINVAL
                    : 0;
+    case CACHES:
+        request->has_caches = true;
+        return 0;
+    case JSON:
+        request->out.format = YARN_OUT_JSON;
+        return 0;
+    case CSV:
+        *ret_right = ", (a comma): the form is --format=csv";
+        request->out.format = YARN_OUT_CSV;
+        return strcmp(value, ",") == 0 ? 0 : -EINVAL;
     default:
         return yarn_out_take(&request->out, id, value, ret_right);
     }
@@ -114,10 +136,15 @@ static int parse_events(struct request *request, const char *text)
     uint32_t key;
     int err = yarn_event_list_parse_on(yarn_encode_machine(), text, strlen(text), &request->arena,
                                        &list, &error);
-    if (err == -EINVAL)
+    if (err == -EINVAL) {
+        char bytes[512];
+        struct yarn_text why = yarn_text_of(bytes, sizeof bytes);
+        yarn_text_add(&why, error.why);
+        yarn_event_hint(text, error.at, &why);
         yarn_complain("stat", "--events=%s: %.*s: %s (at %zu)", text, (int)error.size,
-                      text + error.at, error.why, error.at + 1);
-    else if (err)
+                      text + error.at, bytes, error.at + 1);
+    }
+    if (err && err != -EINVAL)
         yarn_complain("stat", "%s", strerror(-err));
     if (err)
         return err == -EINVAL ? YARN_STATUS_USAGE : YARN_STATUS_FAILED;
@@ -132,7 +159,7 @@ static int prepare(struct request *request)
     const char *text = request->events_text;
     int status = -1;
     if (!text && !request->groups_text)
-        text = default_events;
+        text = request->has_caches ? default_and_caches : default_events;
     if (text)
         status = parse_events(request, text);
     request->groups.arena = &request->arena;
@@ -443,8 +470,11 @@ int yarn_verb_stat(int argc, char **argv)
     yarn_arena_open(&request.arena, ARENA_BYTES);
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
+    if (status < 0 && request.groups_text && strcmp(request.groups_text, "list") == 0)
+        status = yarn_metric_groups_list("stat", request.metric_path);
     if (status < 0 && !argv[first]) {
-        yarn_complain("stat", "no command is named; see yarnprof stat --help");
+        yarn_complain("stat",
+                      "no command is named: yarnprof stat -- COMMAND; see yarnprof stat --help");
         status = YARN_STATUS_USAGE;
     }
     bool is_command = status < 0 && strcmp(argv[first - 1], "--") == 0;

@@ -5,6 +5,7 @@
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/options/newest.h"
 #include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/verb.h"
 
@@ -211,19 +212,18 @@ int yarn_verb_verify(int argc, char **argv)
     struct request request = {0};
     struct yarn_command mine = command;
     struct yarn_trust sum = {.clean_end = true};
+    char newest[PATH_MAX];
     int first;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
     if (status >= 0)
         return status;
-    if (!argv[first]) {
-        yarn_complain("verify", "no dump is named; see yarnprof verify --help");
+    if (!argv[first] && !yarn_newest_find("verify", newest))
         return YARN_STATUS_USAGE;
-    }
     status = yarn_out_open(&request.out, "verify");
     if (status >= 0)
         return status;
-    bool is_good = true;
+    bool is_good = argv[first] || check(newest, &request, &sum);
     for (int i = first; i < argc; i++)
         is_good = check(argv[i], &request, &sum) && is_good;
     if (request.has_trust && !is_trusted(&sum, &request))

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/events/hint.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "core/event/machine.h"
+
+enum { WORD_BYTES = 128 };
+
+/* What begins so, and what does it here. */
+static const struct {
+    const char *begin, *form;
+} foreign[] = {
+    {"syscalls:sys_enter_*", "raw_syscalls:sys_enter, which is all of them, and report --by=id"},
+    {"syscalls:sys_exit_*", "raw_syscalls:sys_exit, which is all of them, and report --by=id"},
+    {"syscalls:*", "raw_syscalls:sys_enter, which is all of them, and report --by=id"},
+    {"profile:hz:", "cpu-clock/freq=HZ/"},
+    {"profile:", "cpu-clock/freq=HZ/"},
+    {"interval:", "yarnprof stat -I TIME -- COMMAND"},
+    {"usdt:", "uprobe:PATH:SYMBOL+OFFSET of its place"},
+    {"sdt_", "uprobe:PATH:SYMBOL+OFFSET of its place"},
+    {"probe_", "uprobe:PATH:SYMBOL, which needs no definition before"},
+    {"probe:", "kprobe:SYMBOL, which needs no definition before"},
+    {"fentry:", "kprobe:SYMBOL"},
+    {"kfunc:", "kprobe:SYMBOL"},
+    {"fexit:", "kretprobe:SYMBOL"},
+    {"kretfunc:", "kretprobe:SYMBOL"},
+    {"watchpoint:", "mem:ADDRESS/LENGTH:w"},
+    {"rawtracepoint:", "SYSTEM:NAME"},
+    {"itimer", "cpu-clock"},
+    {"ctimer", "cpu-clock"},
+    {"wall", "cpu-clock,off-cpu"},
+    {"lock", "off-cpu, and report --by=holder"},
+    {"alloc", "uprobe:libc.so.6:malloc"},
+    {"heap", "uprobe:libc.so.6:malloc"},
+    {"PERF_COUNT_HW_CPU_CYCLES", "cycles"},
+    {"PERF_COUNT_HW_INSTRUCTIONS", "instructions"},
+    {"PERF_COUNT_SW_PAGE_FAULTS", "page-faults"},
+    {"PAPI_TOT_CYC", "cycles"},
+    {"PAPI_TOT_INS", "instructions"},
+    {"PAPI_L1_DCM", "L1-dcache-load-misses"},
+    {"PAPI_BR_MSP", "branch-misses"},
+    {"INSTR_RETIRED_ANY", "instructions"},
+    {"CPU_CLK_UNHALTED_CORE", "cycles"},
+    {"CPU_CLK_UNHALTED_REF", "ref-cycles"},
+    {"cpu/", "yarnprof list has this machine's events; -e cycles is everywhere with a counter"},
+    {"intel_pt", "branch traces are not decoded; -e cycles/branch=any/ samples branches"},
+    {"cs_etm", "branch traces are not decoded; -e cycles/branch=any/ samples branches"},
+};
+
+/* Without tracefs these are known. */
+static const char *const scheduling[] = {
+    "sched_switch",       "sched_wakeup",       "sched_waking",      "sched_migrate_task",
+    "sched_process_exec", "sched_process_fork", "sched_process_exit"};
+
+static bool is_in_tracefs(const char *word, char *ret_name, size_t size)
+{
+    char path[YARN_MACHINE_PATH_MAX], line[256];
+    bool is_found = false;
+    (void)snprintf(path, sizeof path, "%s/available_events", yarn_event_machine_here.tracing);
+    FILE *file = fopen(path, "re");
+    while (file && !is_found && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        const char *colon = strchr(line, ':');
+        is_found = colon && strcmp(colon + 1, word) == 0;
+    }
+    if (file)
+        (void)fclose(file);
+    if (is_found)
+        (void)snprintf(ret_name, size, "%.180s", line);
+    return is_found;
+}
+
+static bool is_tracepoint(const char *word, char *ret_name, size_t size)
+{
+    for (size_t i = 0; i < YARN_COUNT_OF(scheduling); i++) {
+        if (strcmp(word, scheduling[i]) == 0) {
+            (void)snprintf(ret_name, size, "sched:%s", word);
+            return true;
+        }
+    }
+    if (strncmp(word, "sys_enter", 9) == 0 || strncmp(word, "sys_exit", 8) == 0) {
+        bool is_raw = strcmp(word, "sys_enter") == 0 || strcmp(word, "sys_exit") == 0;
+        (void)snprintf(ret_name, size, "%s:%s", is_raw ? "raw_syscalls" : "syscalls", word);
+        return true;
+    }
+    return is_in_tracefs(word, ret_name, size);
+}
+
+static bool is_name(const char *word)
+{
+    return word[0] && !word[strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+                                         "0123456789_")];
+}
+
+static bool is_function(const char *word, char *ret_name, size_t size)
+{
+    void *library = is_name(word) ? dlopen("libc.so.6", RTLD_LAZY | RTLD_NOLOAD) : NULL;
+    bool is_found = library && dlsym(library, word);
+    if (library)
+        (void)dlclose(library);
+    if (is_found)
+        (void)snprintf(ret_name, size, "uprobe:libc.so.6:%s", word);
+    else if (strncmp(word, "vfs_", 4) == 0 || strncmp(word, "tcp_", 4) == 0 ||
+             strncmp(word, "do_", 3) == 0 || strncmp(word, "__x64_sys_", 10) == 0) {
+        (void)snprintf(ret_name, size, "kprobe:%s", word);
+        is_found = true;
+    }
+    return is_found;
+}
+
+/* bpftrace's kinds before perf's own names. */
+static bool is_with_kind(const char *word, struct yarn_text *text)
+{
+    static const char *const kinds[] = {"tracepoint:", "software:", "hardware:"};
+    for (size_t i = 0; i < YARN_COUNT_OF(kinds); i++) {
+        size_t size = strlen(kinds[i]);
+        if (strncmp(word, kinds[i], size) != 0)
+            continue;
+        const char *period = i ? strchr(word + size, ':') : NULL;
+        size_t name = period ? (size_t)(period - word) - size : strlen(word + size);
+        yarn_text_add(text, "; ");
+        yarn_text_add_sized(text, word + size, name);
+        if (period)
+            yarn_text_add_format(text, "/period=%s/", period + 1);
+        yarn_text_add(text, "?");
+        return true;
+    }
+    return false;
+}
+
+void yarn_event_hint(const char *list, size_t at, struct yarn_text *text)
+{
+    char word[WORD_BYTES], name[WORD_BYTES + 64];
+    const char *begin = list + at;
+    while (begin > list && begin[-1] != ',' && begin[-1] != '{')
+        begin--;
+    (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(begin, ",}"), begin);
+    if (is_with_kind(word, text))
+        return;
+    for (size_t i = 0; i < YARN_COUNT_OF(foreign); i++) {
+        if (strncmp(word, foreign[i].begin, strlen(foreign[i].begin)) == 0) {
+            yarn_text_add_format(text, "; %s?", foreign[i].form);
+            return;
+        }
+    }
+    if (is_tracepoint(word, name, sizeof name) || is_function(word, name, sizeof name))
+        yarn_text_add_format(text, "; %s?", name);
+    else if (!strchr(text->data, '?'))
+        yarn_text_add(text, "; yarnprof list has all of them");
+}
