@@ -43,18 +43,6 @@ static int begin_listening(struct yarn_control_socket *control)
     return fd;
 }
 
-static int make_socket(struct yarn_control_socket *control)
-{
-    control->user = yarn_process_user();
-    control->fd = begin_listening(control);
-    if (control->fd < 0)
-        return control->fd;
-    int err = yarn_file_stat_name(YARN_FILE_CWD, control->path, &control->made);
-    if (err)
-        yarn_file_close(control->fd);
-    return err;
-}
-
 int yarn_control_socket_open(struct yarn_control_socket *control, const char *pattern,
                              const struct yarn_facts *facts, char *const envp[])
 {
@@ -70,8 +58,12 @@ int yarn_control_socket_open(struct yarn_control_socket *control, const char *pa
         err = yarn_path_make_folders(control->path);
     if (!err && !yarn_process_has_spare_files(2 + SPARE_FILES)) /* itself, a client */
         err = -EMFILE;
-    if (!err)
-        err = make_socket(control);
+    control->user = yarn_process_user();
+    control->fd = err ? err : begin_listening(control);
+    err = control->fd < 0 ? control->fd
+                          : yarn_file_stat_name(YARN_FILE_CWD, control->path, &control->made);
+    if (err)
+        yarn_file_close(control->fd);
     control->is_open = !err;
     return err;
 }

@@ -223,12 +223,6 @@ void yarn_recording_begin(struct yarn_recording *recording)
     confirm_later(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
 }
 
-void yarn_recording_begin_off(struct yarn_recording *recording, bool is_from_birth)
-{
-    yarn_coverage_begin_off(&recording->account.coverage, recording->job->facts.start_ns,
-                            is_from_birth ? 0 : yarn_clock_cpu_ns_of_others());
-}
-
 void yarn_recording_halt(struct yarn_recording *recording)
 {
     yarn_session_disable(&recording->session);

@@ -49,10 +49,8 @@ struct yarn_recording {
 YARN_MUST_CHECK int yarn_recording_open(struct yarn_recording *recording,
                                         const struct yarn_job *job, struct yarn_messages *messages);
 
-/* Begins with the events on; or stopped by the user's options, with all of the process's CPU time
- * from its birth on, or from now on. */
+/* Begins with the events on. */
 void yarn_recording_begin(struct yarn_recording *recording);
-void yarn_recording_begin_off(struct yarn_recording *recording, bool is_from_birth);
 
 /* One pass over the rings, to be followed by yarn_recording_store_queued. *ret_has_news: as of
  * yarn_merge_pass. */

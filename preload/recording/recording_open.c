@@ -92,13 +92,6 @@ static int open_session(struct yarn_recording *recording)
     return 0;
 }
 
-static int open_pipeline(struct yarn_recording *recording)
-{
-    yarn_account_init(&recording->account, &recording->session);
-    int err = yarn_pipeline_open(&recording->pipeline, &recording->dump, NULL);
-    return err ? yarn_failure_note(&recording->failure, "no memory for unwinding", err) : 0;
-}
-
 /* Why that is not recorded what off-cpu needs; NULL where it is. */
 static const char *why_no_off_cpu(const struct yarn_recording *recording)
 {
@@ -154,8 +147,12 @@ int yarn_recording_open(struct yarn_recording *recording, const struct yarn_job 
         yarn_failure_note(&recording->failure, "the dump's folder cannot be written to", err);
     if (!err)
         err = open_session(recording);
-    if (!err)
-        err = open_pipeline(recording);
+    if (!err) {
+        yarn_account_init(&recording->account, &recording->session);
+        err = yarn_pipeline_open(&recording->pipeline, &recording->dump, NULL);
+        if (err)
+            yarn_failure_note(&recording->failure, "no memory for unwinding", err);
+    }
     if (!err)
         err = open_off_cpu(recording);
     if (err) {

@@ -10,11 +10,6 @@ enum { COMM_BYTES = 64, NOTES_MANY = YARN_THREAD_ENDS_MAX / 16 };
 /* Longer than it takes a record to become visible. */
 #define LOOK_AGAIN_NS YARN_NS_PER_MS
 
-static size_t list(const struct yarn_thread_snapshot *snapshot, pid_t *ret_tids)
-{
-    return yarn_session_list_threads(snapshot->session, ret_tids, YARN_SNAPSHOT_MAX);
-}
-
 /* When the thread began and by whom, where that was reported. */
 static void set_birth(const struct yarn_thread_snapshot *snapshot, struct yarn_dump_thread *thread)
 {
@@ -40,7 +35,7 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
                                 struct yarn_dump_writer *writer, uint64_t process_start_ns)
 {
     pid_t tids[YARN_SNAPSHOT_MAX];
-    size_t count = list(snapshot, tids);
+    size_t count = yarn_session_list_threads(snapshot->session, tids, YARN_SNAPSHOT_MAX);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
@@ -58,7 +53,8 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
 
 void yarn_thread_snapshot_take(struct yarn_thread_snapshot *snapshot)
 {
-    snapshot->count = list(snapshot, snapshot->tids);
+    snapshot->count =
+        yarn_session_list_threads(snapshot->session, snapshot->tids, YARN_SNAPSHOT_MAX);
 }
 
 static void remove_tid(struct yarn_thread_snapshot *snapshot, pid_t tid)
@@ -177,7 +173,7 @@ void yarn_thread_snapshot_compare(struct yarn_thread_snapshot *snapshot,
                                   struct yarn_dump_writer *writer, uint64_t since_ns)
 {
     pid_t tids[YARN_SNAPSHOT_MAX];
-    size_t count = list(snapshot, tids);
+    size_t count = yarn_session_list_threads(snapshot->session, tids, YARN_SNAPSHOT_MAX);
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];
         remove_tid(snapshot, tids[i]);
@@ -208,7 +204,7 @@ void yarn_thread_snapshot_end(struct yarn_thread_snapshot *snapshot,
                               struct yarn_dump_writer *writer)
 {
     pid_t tids[YARN_SNAPSHOT_MAX];
-    size_t count = list(snapshot, tids);
+    size_t count = yarn_session_list_threads(snapshot->session, tids, YARN_SNAPSHOT_MAX);
     write_notes(snapshot, writer, UINT64_MAX);
     for (size_t i = 0; i < count; i++) {
         struct yarn_dump_thread_end end = {.tid = (uint32_t)tids[i]};

@@ -208,7 +208,7 @@ static bool name_in_file(struct yarn_stack_store *stacks, const struct yarn_unwi
     return true;
 }
 
-static struct yarn_known_function found_of(struct yarn_stack_store *stacks,
+static struct yarn_known_function found_of(struct yarn_stack_store *stacks, uint64_t key,
                                            const struct yarn_module *module, uint64_t start,
                                            const struct yarn_symbol *symbol)
 {
@@ -219,6 +219,7 @@ static struct yarn_known_function found_of(struct yarn_stack_store *stacks,
         .name = symbol->name,
     };
     return (struct yarn_known_function){
+        .key = key,
         .from = (uint32_t)(symbol->from - start),
         .to = (uint32_t)(symbol->to - start),
         .symbol = yarn_dump_intern_symbol(stacks->writer, &named),
@@ -244,8 +245,7 @@ static struct yarn_known_function symbol_of(struct yarn_stack_store *stacks,
         symbol = yarn_frame_names_of(stacks->names, frame, flags, address, code);
     uint64_t start = address - frame->in_function;
     uint32_t epoch = yarn_dump_writer_epoch(stacks->writer);
-    struct yarn_known_function found = found_of(stacks, frame->module, start, &symbol);
-    found.key = key;
+    struct yarn_known_function found = found_of(stacks, key, frame->module, start, &symbol);
     found.is_late = is_late;
     found.is_unnamed &= !is_late;
     if (known && symbol.from < symbol.to && epoch == yarn_dump_writer_epoch(stacks->writer))
@@ -268,8 +268,7 @@ void yarn_stacks_learn(struct yarn_stack_store *stacks, struct yarn_dump_writer 
             known_at(stacks, names[i].module, question->start, &key);
         uint32_t epoch = yarn_dump_writer_epoch(writer);
         struct yarn_known_function found =
-            found_of(stacks, names[i].module, question->start, &question->answer);
-        found.key = key;
+            found_of(stacks, key, names[i].module, question->start, &question->answer);
         if (epoch == yarn_dump_writer_epoch(writer) && epoch == stacks->epoch)
             *known = found;
     }
