@@ -225,8 +225,7 @@ static void deepen_per_thread(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
     struct yarn_plan plan = session->report.got;
-    if (!threads->is_enabled || !yarn_plan_may_change(session->request) ||
-        !yarn_plan_deeper(session->request, session->nr_cpus, &plan))
+    if (!threads->is_enabled || !yarn_plan_deeper(session->request, session->nr_cpus, &plan))
         return;
     session->report.got = plan;
     session->nr_changes++;

@@ -282,17 +282,12 @@ bool yarn_plan_deeper(const struct yarn_session_request *request, size_t nr_core
     if (!request->may_deepen || request->ring_bytes || plan->stack_bytes < request->stack_bytes ||
         plan->stack_bytes >= YARN_STACK_BYTES_MAX)
         return false;
-    plan->stack_bytes = YARN_STACK_BYTES_MAX;
-    if (2 * plan->ring_bytes <= YARN_PLAN_RING_MAX && 2 * core_rings(plan, nr_cores) <= RINGS_MAX)
-        plan->ring_bytes *= 2;
-    return true;
-}
-
-bool yarn_plan_may_change(const struct yarn_session_request *request)
-{
     for (size_t i = 0; i < request->nr_events; i++)
         if (!has_rate(&request->events[i]) || request->events[i].reads_group)
             return false;
+    plan->stack_bytes = YARN_STACK_BYTES_MAX;
+    if (2 * plan->ring_bytes <= YARN_PLAN_RING_MAX && 2 * core_rings(plan, nr_cores) <= RINGS_MAX)
+        plan->ring_bytes *= 2;
     return true;
 }
 

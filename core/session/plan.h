@@ -65,14 +65,11 @@ struct yarn_plan yarn_plan_for_timer(const struct yarn_session_request *request,
 bool yarn_plan_smaller(struct yarn_plan *plan);
 
 /* The deepest copies that a record can hold, and rings twice as large while those of all cores are
- * not too large. False where the user set a size, or memory did not suffice
- * before. */
+ * not too large. False where the user set a size, or memory did not suffice before, or other events
+ * must not take the place of those that are open: one of them counts each occurrence, or since the
+ * sample before. */
 bool yarn_plan_deeper(const struct yarn_session_request *request, size_t nr_cores,
                       struct yarn_plan *plan);
-
-/* False where other events must not take the place of those that are open: one of them counts each
- * occurrence, or since the sample before. */
-bool yarn_plan_may_change(const struct yarn_session_request *request);
 
 /* Whether the clock's period may be varied: nobody asked for this very one. */
 bool yarn_plan_may_vary(const struct yarn_event_spec *event);
