@@ -169,9 +169,7 @@ static int read_job(struct yarn_job *job, int argc, char *const argv[], struct y
         err = keep_environment(job);
     if (!err)
         err = yarn_facts_take(&job->facts, &job->arena, argc, argv);
-    return err || yarn_job_is_for(&job->options, job->facts.exe) || was_run_as(&job->options)
-               ? err
-               : -ECANCELED;
+    return err;
 }
 
 int yarn_job_init_for_tree(struct yarn_job *job, int argc, char *const argv[], char *const envp[],
@@ -189,7 +187,7 @@ int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *cons
                   struct yarn_text *fault)
 {
     int err = yarn_job_init_for_tree(job, argc, argv, envp, fault);
-    if (err || yarn_job_is_for(&job->options, job->facts.exe))
+    if (err || yarn_job_is_for(&job->options, job->facts.exe) || was_run_as(&job->options))
         return err;
     yarn_job_fini(job);
     return -ECANCELED;
