@@ -149,6 +149,26 @@ class Tree(Case):
                 self.assert_none_lost(trust)
                 self.assertEqual(trust["stacks_complete"], trust["samples"])
 
+    def test_program_is_chosen_by_either_name(self):
+        link, script = self.root / "renamed", self.root / "script"
+        link.symlink_to(SPLIT)
+        script.write_text(f"#!/bin/sh\ni=0; while [ $i -lt 50000 ]; do i=$((i+1)); done\nexec {SPLIT} 1\n")
+        script.chmod(0o755)
+        for comm, names in (("renamed", ["split"]), ("split", ["split"] * 2), ("script", ["dash"]),
+                            ("other", [])):
+            with self.subTest(comm=comm):
+                run = self.record(["sh", "-c", f"{link} 1; {script}"], f"--comm={comm}")
+                self.assertEqual(run.status, 0)
+                found = self.processes(run) if self.dumps_of(run) else []
+                self.assertEqual([name_of(image) for image in found], names)
+
+    def test_what_an_image_that_is_left_out_executes_is_recorded(self):
+        script = f"i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; {SPLIT} 1; {SPLIT} 1 & wait; exec {SPLIT} 1"
+        for options, count in ((["--comm=split"], 3), (["--follow=exec"], 4), (["--follow=fork"], 1)):
+            with self.subTest(options=options):
+                run = self.record(["sh", "-c", script], *options)
+                self.assertEqual(len(self.processes(run)), count)
+
     def test_an_exec_of_another_thread_is_the_process_s(self):
         run = self.assert_same_outside([IMAGES, "thread", str(SPLIT)])
         images = self.processes(run)

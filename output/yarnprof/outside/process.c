@@ -15,6 +15,7 @@ static bool inherit(struct yarn_tree_process *process, const struct yarn_tree_pr
     process->facts = parent->facts;
     process->has_program = parent->has_program;
     process->is_ignored = parent->is_ignored;
+    memcpy(process->run_as, parent->run_as, sizeof process->run_as);
     process->facts.parent_pid = parent->facts.pid;
     process->facts.lineage = (struct yarn_lineage){
         .forked_by = parent->facts.pid,
@@ -246,6 +247,8 @@ int yarn_tree_process_read(struct yarn_tree_process *process, yarn_tree_keep_pat
     const char *kept = keep(self, path);
     if (!kept)
         return -ENOMEM;
+    yarn_target_thread_name(&process->target, process->target.pid, process->run_as,
+                            sizeof process->run_as);
     yarn_tree_process_set_program(process, kept);
     return 0;
 }

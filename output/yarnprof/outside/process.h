@@ -28,9 +28,10 @@ struct yarn_tree_process {
     struct yarn_tree_process *next; /* of the same bucket */
     struct yarn_target target;
     struct yarn_facts facts;            /* of the image */
-    bool is_ignored;                    /* it is not to be followed */
+    bool is_ignored;                    /* the image is not to be followed */
     bool has_program;                   /* the image's path is known */
     bool has_executed;                  /* a program */
+    char run_as[16];                    /* the name that was run: a link's, a script's */
     char *cmdline;                      /* owned; the facts' */
     struct yarn_tree_mapping *mappings; /* owned */
     size_t nr_mappings, max_mappings;

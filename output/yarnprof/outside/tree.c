@@ -170,11 +170,18 @@ static void write_thread(struct yarn_dump_writer *writer, const struct yarn_tree
     yarn_dump_write_thread(writer, &thread);
 }
 
+static bool is_wanted(const struct yarn_process_tree *tree, const struct yarn_tree_process *process)
+{
+    const struct yarn_options *options = &tree->job->options;
+    return yarn_job_is_for(options, process->facts.exe) ||
+           yarn_job_is_for(options, process->run_as);
+}
+
 /* Of an image that is known, with the threads that it has. */
 static void begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process)
 {
     struct yarn_followed *followed = process->followed;
-    if (!yarn_job_is_for(&tree->job->options, process->facts.exe)) {
+    if (!is_wanted(tree, process)) {
         process->is_ignored = true;
         return;
     }
@@ -303,12 +310,12 @@ static void on_exec(struct yarn_process_tree *tree, struct yarn_tree_process *pr
     end_image(process, YARN_DUMP_END_EXEC, -1);
     yarn_tree_process_exec(process, record->perf.time);
     memcpy(first.name, record->comm.name, sizeof first.name);
+    memcpy(process->run_as, record->comm.name, sizeof process->run_as);
     if (!yarn_tree_process_add_thread(process, &first))
         note(tree, "no memory for a thread", -ENOMEM);
     if (is_command)
         process->facts.lineage = (struct yarn_lineage){.predecessor = 0};
-    else if (!(tree->job->options.follow & YARN_FOLLOW_EXEC))
-        process->is_ignored = true;
+    process->is_ignored = !is_command && !(tree->job->options.follow & YARN_FOLLOW_EXEC);
 }
 
 static void on_comm(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
