@@ -11,7 +11,7 @@
 
 /* The stock holds what a recording on few cores maps; its first step is what every recording does.
  */
-enum { PAGE = 4096, STOCK_BYTES = 24 * 1024 * 1024, STOCK_STEP = 1536 * 1024 };
+enum { PAGE = 4096, STOCK_BYTES = 24 * 1024 * 1024, STOCK_STEP = 256 * 1024 };
 
 static YARN_IN_DATA atomic_size_t total;
 static YARN_IN_DATA atomic_size_t taken;
