@@ -6,10 +6,10 @@
 #include "core/sys/timer.h"
 
 enum {
-    THREADS_MAX = 1024, /* at the end */
-    THREADS_MANY = 64,  /* before: fewer than these */
+    THREADS_MAX = 4096,
+    READ_AT_ONCE = 64,
     AGE_SHARE = 128,
-    COST_SHARE = 256,
+    COST_SHARE = 64,
 };
 #define LEAST_NS (20 * YARN_NS_PER_MS)
 #define MOST_NS YARN_NS_PER_SECOND
@@ -42,20 +42,36 @@ static bool has_rested(struct yarn_thread_times *times, pid_t tid)
     return is_same;
 }
 
+/* Those that come next by their numbers, in rounds over all that were there at the round's begin:
+ * new threads, whose numbers are larger, would else have every turn. */
+static void read_next(struct yarn_thread_times *times, const pid_t *tids, size_t listed)
+{
+    size_t room = yarn_size_min(YARN_THREAD_TIMES_ROWS - times->count, READ_AT_ONCE);
+    size_t end = times->count + room, next = 0;
+    while (next < listed && tids[next] <= times->last_tid)
+        next++;
+    for (size_t i = 0; i < listed && times->count < end; i++, next++) {
+        if (next == listed || tids[next] > times->round_tid) {
+            next = 0;
+            times->round_tid = tids[listed - 1];
+        }
+        times->last_tid = tids[next];
+        if (!has_rested(times, tids[next]))
+            yarn_thread_times_read(times, tids[next]);
+    }
+}
+
 void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns)
 {
-    pid_t tids[THREADS_MANY];
+    pid_t tids[THREADS_MAX];
     if (now_ns < times->next_ns)
         return;
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    size_t listed = yarn_session_list_threads(times->session, tids, THREADS_MANY);
+    size_t listed = yarn_session_list_threads(times->session, tids, THREADS_MAX);
     if (listed != times->nr_threads)
         times->since_ns = now_ns;
     times->nr_threads = listed;
-    bool has_room = listed < THREADS_MANY && listed <= YARN_THREAD_TIMES_ROWS - times->count;
-    for (size_t i = 0; has_room && i < listed; i++)
-        if (!has_rested(times, tids[i]))
-            yarn_thread_times_read(times, tids[i]);
+    read_next(times, tids, listed);
     uint64_t cost_ns = yarn_u64_minus(yarn_clock_ns(YARN_TIME_THREAD_CPU), begin_ns);
     uint64_t pause_ns = yarn_u64_max((now_ns - times->since_ns) / AGE_SHARE, cost_ns * COST_SHARE);
     bool is_alone = listed <= 1; /* it ends when all ends */

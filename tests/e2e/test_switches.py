@@ -65,6 +65,34 @@ class Switches(harness.Case):
             self.assertLess(share, 1.02)
             self.assertGreater(share, 0.98 if what == "burn" else 0.8)
 
+    def test_of_many_threads_what_schedstat_was_not_asked_about_is_unknown_and_not_blocked(self):
+        """200 at a time, of which half live a tenth as long: read in turns, the long ones near their end."""
+        run = self.run_program([harness.HOSTS / "waiters", 200, 2500])
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        table = json.loads(harness.yarnprof("sched", "--format=json", run.dumps).stdout)
+        if table["notes"]["cut_ns"] or all(row["runnable_from"] == "records" for row in table["threads"]):
+            self.skipTest("no switch records or not all of them, or no schedstat")
+        rows = {row["tid"]: row for row in table["threads"]}
+        for is_long in (True, False):
+            waited = blocked = lived = 0
+            shown = dict.fromkeys(("runnable_ns", "blocked_ns", "unknown_ns"), 0)
+            for line in run.stdout.decode().splitlines():
+                tid, life_ns, run_ns, wait_ns, _ = map(int, line.split())
+                if (life_ns > 2 * 10**9) != is_long:
+                    continue
+                waited, blocked, lived = waited + wait_ns, blocked + life_ns - run_ns - wait_ns, lived + life_ns
+                for part in shown:
+                    shown[part] += rows[tid][part]
+            runnable_ns, blocked_ns, unknown_ns = shown.values()
+            print(f"{'long' if is_long else 'short'}: runnable {runnable_ns / waited:.3f} of schedstat's, "
+                  f"blocked {blocked_ns / blocked:.3f}, unknown {unknown_ns / lived:.3f} of the lives")
+            self.assertLess(runnable_ns, 1.02 * waited)
+            self.assertLess(blocked_ns, 1.02 * blocked)
+            self.assertGreater(runnable_ns + unknown_ns, 0.98 * waited)
+            self.assertGreater(blocked_ns + unknown_ns, 0.98 * blocked)
+            if is_long:  # 4 % on a machine of its own
+                self.assertLess(unknown_ns, 0.3 * lived)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -16,6 +16,8 @@ struct sum {
     enum yarn_sched_state last_state;
     struct yarn_sched_meter clock, wait; /* running; runnable */
     size_t reading, readings_end, nr_read;
+    uint64_t unread_ns; /* blocked since the last reading, until it came onto a core */
+    uint64_t open_ns;   /* the same of the block that it may still be in */
     int err;
 };
 
@@ -44,11 +46,24 @@ static uint64_t take_readings(struct sum *sum, enum yarn_sched_state state, uint
             continue;
         take(sum, state, reading->time_ns - from_ns);
         sum->nr_read++;
+        sum->unread_ns = sum->open_ns = 0;
         from_ns = reading->time_ns;
         yarn_sched_meter_read(&sum->clock, reading->run_ns);
         yarn_sched_meter_read(&sum->wait, reading->wait_ns);
     }
     return from_ns;
+}
+
+/* A thread that ran after a block may have waited for its core: only a later reading says. One that
+ * did not run again was blocked. */
+static void note_unread(struct sum *sum, enum yarn_sched_state state, uint64_t ns)
+{
+    if (state == YARN_SCHED_BLOCKED)
+        sum->open_ns += ns;
+    else {
+        sum->unread_ns += sum->open_ns;
+        sum->open_ns = 0;
+    }
 }
 
 static void on_piece(void *self, enum yarn_sched_state state, uint64_t from_ns, uint64_t to_ns)
@@ -60,6 +75,7 @@ static void on_piece(void *self, enum yarn_sched_state state, uint64_t from_ns, 
     sum->sums->life_ns += to_ns - from_ns;
     from_ns = take_readings(sum, state, from_ns, to_ns);
     take(sum, state, to_ns - from_ns);
+    note_unread(sum, state, to_ns - from_ns);
 }
 
 static void on_left(void *self, const struct yarn_sched_span *span, uint64_t at_ns)
@@ -126,7 +142,18 @@ static void subtract_switching(struct sum *sum)
     sums->blocked_ns -= of_blocked;
 }
 
-/* What the kernel says of waits that no record shows. Where nothing was read, records stand. */
+/* Whether its threads were read at all. */
+static bool has_readings(const struct yarn_sched_log *sched, uint32_t space)
+{
+    for (size_t i = 0; i < sched->nr_groups; i++)
+        if (sched->groups[i].space == space &&
+            sched->groups[i].readings_end > YARN_SCHED_LOG_BEGIN(sched, i, readings_end))
+            return true;
+    return false;
+}
+
+/* What the kernel says of waits that no record shows; what it was not asked about is unknown. Where
+ * no thread was read, records stand. */
 static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
 {
     struct yarn_sched_sums *sums = sum->sums;
@@ -135,9 +162,13 @@ static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
         sums->runnable_from = YARN_SCHED_FROM_WAKING;
         return;
     }
-    if (!sum->nr_read)
+    if (!sum->nr_read && !has_readings(sum->sched, life->space))
         return;
-    sums->runnable_from = YARN_SCHED_FROM_SCHEDSTAT;
+    if (sum->nr_read)
+        sums->runnable_from = YARN_SCHED_FROM_SCHEDSTAT;
+    uint64_t unread_ns = yarn_u64_min(sum->unread_ns, sums->blocked_ns);
+    sums->blocked_ns -= unread_ns;
+    sums->unknown_ns += unread_ns;
     uint64_t elsewhere = yarn_u64_minus(sum->states[YARN_SCHED_RUNNABLE], wait->recorded);
     uint64_t least = wait->kernel > UINT64_MAX - elsewhere ? UINT64_MAX : wait->kernel + elsewhere;
     uint64_t more = yarn_u64_min(yarn_u64_minus(least, sums->runnable_ns), sums->blocked_ns);

@@ -162,6 +162,28 @@ START_TEST(schedstat_raises_runnable_and_the_clock_shows_switching)
 }
 END_TEST
 
+START_TEST(blocks_that_end_after_the_last_reading_are_unknown)
+{
+    add_life(1, 0, 1000, true);
+    for (uint64_t at = 100; at <= 700; at += 100)
+        add_span(1, at, 50, false, false);
+    add_reading(1, 400, 200, 160);
+    add_life(2, 0, 1000, true);
+    add_span(2, 100, 50, false, false);
+    add_span(2, 300, 50, false, false);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
+    /* Three blocks of 50 after it, of one no end was seen: that one is blocked. */
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    ck_assert_uint_eq(sums.unknown_ns, 150);
+    ck_assert_uint_eq(sums.runnable_ns, 160);
+    ck_assert_int_eq(sums.runnable_from, YARN_SCHED_FROM_SCHEDSTAT);
+    /* A thread beside it that nobody asked about: 100 from birth, 650 up to its end. */
+    sums = sums_of(1, 0, UINT64_MAX);
+    assert_states(&sums, 100, 100, 650, 150);
+    ck_assert_int_eq(sums.runnable_from, YARN_SCHED_FROM_RECORDS);
+}
+END_TEST
+
 START_TEST(a_tid_that_comes_again_is_another_thread)
 {
     add_life(1, 500, 900, true);
@@ -223,9 +245,11 @@ static void assert_cells(const struct yarn_sched_life *life, const struct yarn_s
         for (size_t j = 0; j < YARN_SCHED_STATES; j++)
             states[j] += cells[i].states[j];
     ck_assert_uint_eq(states[YARN_SCHED_RUNNING], sums->running_ns);
-    ck_assert_uint_eq(states[YARN_SCHED_UNKNOWN], sums->unknown_ns);
-    ck_assert_uint_eq(states[YARN_SCHED_RUNNABLE] + states[YARN_SCHED_BLOCKED],
-                      sums->runnable_ns + sums->blocked_ns + sums->switching_ns);
+    /* Blocks that nobody asked schedstat about are unknown in sum, and blocks in a lane. */
+    ck_assert_uint_le(states[YARN_SCHED_UNKNOWN], sums->unknown_ns);
+    ck_assert_uint_eq(states[YARN_SCHED_RUNNABLE] + states[YARN_SCHED_BLOCKED] +
+                          states[YARN_SCHED_UNKNOWN],
+                      sums->runnable_ns + sums->blocked_ns + sums->switching_ns + sums->unknown_ns);
 }
 
 /* Whatever a source says: spans that overlap, overflow, belong to nobody; readings that fall. */
@@ -264,6 +288,7 @@ int main(void)
     tcase_add_test(made, what_was_cut_out_is_unknown);
     tcase_add_test(made, a_waking_ends_a_block);
     tcase_add_test(made, schedstat_raises_runnable_and_the_clock_shows_switching);
+    tcase_add_test(made, blocks_that_end_after_the_last_reading_are_unknown);
     tcase_add_test(made, a_tid_that_comes_again_is_another_thread);
     suite_add_tcase(suite, made);
     TCase *random = tcase_create("random");
