@@ -97,7 +97,7 @@ class OpenTelemetry(harness.Case):
                          {(rank, event) for rank in "01" for event in ("cpu-clock:u", "page-faults:u")})
         totals = {}
         for resource, event, unit, samples in profiles:
-            self.assertEqual(unit, "nanoseconds" if event == "cpu-clock:u" else "count")
+            self.assertEqual(unit, "nanoseconds" if event == "cpu-clock:u" else "events")
             self.assertEqual(resource["host.name"], os.uname().nodename)
             self.assertIn("python", resource["service.name"])
             totals[event] = totals.get(event, 0) + sum(value for value, _, _ in samples if value)
