@@ -24,7 +24,9 @@ struct yarn_export {
     const struct yarn_choice *choice;
     const struct yarn_sched_log *sched; /* not sorted; where YARN_EXPORT_RAW is asked for */
     bool is_part;                       /* something of the recording is left out */
-    const char *version;                /* of yarn */
+    uint32_t process;                   /* only it: a dump's number and 1; 0: all */
+    const char *name;    /* of the service, where a format says one; NULL: each its program's */
+    const char *version; /* of yarn */
     FILE *file;
     uint64_t most_bytes; /* of what is written; where that is not enough, -EFBIG */
     const char *path;    /* of `file`; NULL unless the format asks for YARN_EXPORT_FILE */

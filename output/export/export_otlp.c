@@ -133,7 +133,9 @@ static void put_resource(const struct otlp *otlp, struct yarn_wire *wire,
     enum { RESOURCE = 1 };
     const struct yarn_profile *profile = otlp->export->profile;
     size_t begin = yarn_wire_begin(wire, RESOURCE);
-    put_resource_text(wire, "service.name", yarn_profile_text(profile, dump->program), 0);
+    const char *name = otlp->export->name;
+    put_resource_text(wire, "service.name", name ? name : yarn_profile_text(profile, dump->program),
+                      0);
     if (dump->process.host.size)
         put_resource_text(wire, "host.name", yarn_profile_text(profile, dump->host), 0);
     put_resource_text(wire, "process.pid", NULL, dump->process.pid);

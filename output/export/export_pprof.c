@@ -55,11 +55,6 @@ static int number_text(struct pprof *pprof, const char *text, int64_t *ret_numbe
     return err;
 }
 
-static int number_own_text(struct pprof *pprof, uint32_t text, int64_t *ret_number)
-{
-    return number_text(pprof, yarn_profile_text(pprof->export->profile, text), ret_number);
-}
-
 static int put_mapping(struct pprof *pprof, size_t number)
 {
     const struct yarn_export_mapping *mapping = &pprof->mappings.list[number];
@@ -76,7 +71,8 @@ static int put_mapping(struct pprof *pprof, size_t number)
     message.file_offset = mapping->file_offset;
     message.has_functions = true;
     message.has_filenames = message.has_line_numbers = message.has_inline_frames = pprof->has_lines;
-    int err = number_own_text(pprof, profile->modules[mapping->module].path, &message.filename);
+    int err = number_text(pprof, yarn_profile_text(profile, profile->modules[mapping->module].path),
+                          &message.filename);
     if (!err)
         err = number_text(pprof, yarn_mapping_build_id(mapping, build_id, sizeof build_id),
                           &message.build_id);
@@ -407,19 +403,21 @@ static int put_head(struct pprof *pprof)
     Yarn__Pprof__Profile part = YARN__PPROF__PROFILE__INIT;
     uint64_t lost = 0, kernel_ns = 0;
     char text[192];
-    if (profile->end_ns > profile->start_ns)
-        part.duration_nanos = (int64_t)(profile->end_ns - profile->start_ns);
-    if (profile->nr_dumps)
-        part.time_nanos = (int64_t)profile->dumps[0].process.start_realtime_ns;
+    size_t only = pprof->export->process, from = only ? only - 1 : 0;
+    size_t to = only ? only : profile->nr_dumps;
+    const struct yarn_profile_dump *dump = &profile->dumps[from];
+    part.duration_nanos = (int64_t)(only ? yarn_u64_minus(dump->last_ns, dump->process.start_ns)
+                                         : yarn_u64_minus(profile->end_ns, profile->start_ns));
+    part.time_nanos = from < to ? (int64_t)dump->process.start_realtime_ns : 0;
     int err = put(pprof, &part);
-    for (size_t i = 0; i < profile->nr_dumps; i++) {
-        lost += profile->dumps[i].trust.lost;
-        kernel_ns += profile->dumps[i].trust.kernel_ns;
+    for (; dump < profile->dumps + to; dump++) {
+        lost += dump->trust.lost;
+        kernel_ns += dump->trust.kernel_ns;
     }
     (void)snprintf(text, sizeof text,
                    "processes: %zu, lost samples: %" PRIu64
                    ", CPU time in the kernel that was not sampled: %" PRIu64 " ns",
-                   profile->nr_dumps, lost, kernel_ns);
+                   to - from, lost, kernel_ns);
     return err ? err : put_comment(pprof, text);
 }
 

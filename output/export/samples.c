@@ -59,12 +59,18 @@ static bool next(struct yarn_export_samples *samples, struct yarn_export_sample 
     return false;
 }
 
+static bool is_of_process(const struct yarn_export *export, uint32_t dump)
+{
+    return !export->process || export->process - 1 == dump;
+}
+
 bool yarn_export_next(struct yarn_export_samples *samples, struct yarn_export_sample *ret_sample)
 {
     const struct yarn_choice *choice = samples->export->choice;
     struct yarn_export_sample sample;
     while (next(samples, &sample)) {
-        if (!yarn_choice_has(choice, sample.event, sample.thread, sample.stack, sample.stack_end))
+        if (!is_of_process(samples->export, sample.dump) ||
+            !yarn_choice_has(choice, sample.event, sample.thread, sample.stack, sample.stack_end))
             continue;
         sample.root = yarn_profile_root_of(sample.stack, sample.stack_end);
         *ret_sample = sample;
@@ -93,7 +99,18 @@ int yarn_export_kernel(const struct yarn_export *export, struct yarn_kernel_time
     *ret_count = 0;
     if (export->is_part || event == YARN_DUMP_NONE || !export->choice->events[event])
         return 0;
-    return yarn_kernel_time_of(export->profile, true, ret_list, ret_count);
+    struct yarn_kernel_time *list;
+    size_t all, count = 0;
+    int err = yarn_kernel_time_of(export->profile, true, &list, &all);
+    for (size_t i = 0; !err && i < all; i++) {
+        if (is_of_process(export, list[i].dump))
+            list[count++] = list[i];
+    }
+    if (!err) {
+        *ret_list = list;
+        *ret_count = count;
+    }
+    return err;
 }
 
 struct yarn_export_sample yarn_export_kernel_sample(const struct yarn_profile *profile,

@@ -20,6 +20,7 @@ static const struct yarn_verb verbs[] = {
     {"sched", "how long threads ran, waited for a core and were blocked", yarn_verb_sched},
     {"script", "every record as text, in the layout of perf script", yarn_verb_script},
     {"export", "dumps in another tool's format", yarn_verb_export},
+    {"push", "to a server: Pyroscope, Parca, OpenTelemetry", yarn_verb_push},
     {"diff", "what changed by function, and what is only noise", yarn_verb_diff},
     {"flamegraph", "one page that works offline: flame graph, timeline, functions",
      yarn_verb_flamegraph},

@@ -26,6 +26,7 @@ yarn_verb_fn yarn_verb_annotate;
 yarn_verb_fn yarn_verb_script;
 yarn_verb_fn yarn_verb_sched;
 yarn_verb_fn yarn_verb_export;
+yarn_verb_fn yarn_verb_push;
 yarn_verb_fn yarn_verb_diff;
 yarn_verb_fn yarn_verb_flamegraph;
 yarn_verb_fn yarn_verb_merge;

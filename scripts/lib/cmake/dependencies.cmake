@@ -41,6 +41,12 @@ if(NOT YARN_PFM OR NOT YARN_PFM_INCLUDE)
   set(YARN_PFM "" CACHE FILEPATH "" FORCE)
   message(STATUS "no libpfm4: yarnprof knows no names of a processor's own events (Debian's package libpfm4-dev)")
 endif()
+# Its headers alone: the library is loaded by the verb that needs it.
+find_path(YARN_CURL_INCLUDE NAMES curl/curl.h)
+if(NOT YARN_CURL_INCLUDE)
+  message(FATAL_ERROR "yarn needs libcurl's headers (sends profiles to servers): install Debian's "
+                      "package libcurl4-openssl-dev")
+endif()
 yarn_need_library(YARN_DW dw elfutils/libdwfl.h libdw-dev
                   "finds source lines and inlined functions")
 yarn_need_library(YARN_ELF elf libelf.h libelf-dev "reads the files that libdw looks into")
