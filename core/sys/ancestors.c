@@ -51,3 +51,13 @@ bool yarn_ancestors_have_mapped(const char *file_name, yarn_ancestor_fn *wanted,
     }
     return false;
 }
+
+struct yarn_ancestor yarn_ancestors_root(pid_t pid, pid_t parent, const char *file_name)
+{
+    for (int level = 0; parent > 0 && level < LEVELS_MAX && has_mapped(parent, file_name);
+         level++) {
+        pid = parent;
+        parent = yarn_process_parent_of(pid);
+    }
+    return (struct yarn_ancestor){pid, yarn_process_birth_ns(pid)};
+}

@@ -282,11 +282,6 @@ static int find_state(char *text, ssize_t length, const char **ret_state)
     return 0;
 }
 
-static int read_stat(pid_t tid, char *room, size_t size, const char **ret_state)
-{
-    return find_state(room, read_thread_file(own_proc, tid, "/stat", room, size), ret_state);
-}
-
 /* The folder has a link for each, and two of its own. */
 int yarn_process_nr_threads(void)
 {
@@ -310,7 +305,7 @@ bool yarn_process_thread_is_dead(pid_t tid)
 {
     char stat[STAT_BYTES];
     const char *state = "";
-    int err = read_stat(tid, stat, sizeof stat, &state);
+    int err = find_state(stat, read_thread_file(own_proc, tid, "/stat", stat, sizeof stat), &state);
     if (err == -ENOENT) /* a root without /proc has no such file either */
         return !yarn_process_has_thread(yarn_process_pid(), tid);
     return err ? err == -ESRCH : *state == 'Z' || *state == 'X';
@@ -353,20 +348,25 @@ int yarn_process_read_leader(int own_stat, struct yarn_process_leader *ret_leade
     return 0;
 }
 
+/* Of any process, which is its first thread; 0 where it is unavailable. */
+static uint64_t read_process_field(pid_t pid, int field)
+{
+    char stat[STAT_BYTES], proc[32];
+    const char *state = "";
+    struct yarn_text text = yarn_text_of(proc, sizeof proc);
+    yarn_text_add_format(&text, "/proc/%d", pid);
+    int err = find_state(stat, read_thread_file(proc, pid, "/stat", stat, sizeof stat), &state);
+    return err ? 0 : field_of(state, field);
+}
+
 pid_t yarn_process_parent_of(pid_t pid)
 {
-    char stat[STAT_BYTES];
-    const char *state = "";
-    return read_stat(pid, stat, sizeof stat, &state) ? 0
-                                                     : (pid_t)field_of(state, STAT_PARENT_FIELD);
+    return (pid_t)read_process_field(pid, STAT_PARENT_FIELD);
 }
 
 uint64_t yarn_process_birth_ns(pid_t pid)
 {
-    char stat[STAT_BYTES];
-    const char *state = "";
-    return read_stat(pid, stat, sizeof stat, &state) ? 0
-                                                     : field_of(state, STAT_BIRTH_FIELD) * TICK_NS;
+    return read_process_field(pid, STAT_BIRTH_FIELD) * TICK_NS;
 }
 
 static uint64_t parse_mask(const char *text)

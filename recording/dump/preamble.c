@@ -3,6 +3,7 @@
 
 #include <linux/hw_breakpoint.h>
 
+#include "core/sys/ancestors.h"
 #include "core/sys/kernel_names.h"
 
 enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
@@ -21,11 +22,21 @@ static uint64_t birth_ns_of(const struct yarn_facts *facts)
     return yarn_u64_minus(birth_ns, facts->boottime_offset_ns + TICK_NS);
 }
 
+/* Whom processes of one run have in common, where it has no name. */
+static struct yarn_ancestor root_of(const struct yarn_job *job)
+{
+    const struct yarn_facts *facts = &job->facts;
+    if (job->options.run[0])
+        return (struct yarn_ancestor){0};
+    return yarn_ancestors_root(facts->pid, facts->parent_pid, "libyarn_preload.so");
+}
+
 static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job)
 {
     int cpus[CPUS_MAX];
     char boot_id[YARN_BOOT_ID_SIZE];
     const struct yarn_facts *facts = &job->facts;
+    const struct yarn_ancestor root = root_of(job);
     yarn_kernel_boot_id(boot_id);
     struct yarn_dump_process process = {
         .pid = (uint32_t)facts->pid,
@@ -50,6 +61,8 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .boot_id = yarn_span_of_text(boot_id),
         .birth_ns = birth_ns_of(facts),
         .rank = yarn_span_of_text(job->rank ? job->rank : ""),
+        .root_pid = (uint32_t)root.pid,
+        .root_birth_ns = root.birth_ns,
     };
     yarn_dump_write_process(writer, &process);
 }

@@ -6,6 +6,7 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 import unittest
 
 import harness
@@ -84,6 +85,22 @@ class Runs(harness.Case):
         nr_runs, nr_processes = self.runs(folder)
         self.assertEqual(nr_runs, 2)
         self.assertGreaterEqual(nr_processes, 2 * 7)  # sh; gcc, cc1, as, twice each
+
+    def test_parents_that_wrote_no_dump_hold_a_run_together(self):
+        """The shell has no sample, and those that it starts are executed."""
+        work = f"{sys.executable} -c 'sum(range(3 * 10**6))'"
+        folder = self.root / "shell"
+        for _ in range(3):
+            done = harness.start(["sh", "-c", f"{work}; {work}; true"], folder, cwd=self.root)
+            self.assertEqual(done.communicate(timeout=harness.HANG_SECONDS), (b"", b""))
+        self.assertEqual(self.runs(folder), (3, 6))
+
+    def test_runs_of_one_shell_that_is_not_recorded_are_several(self):
+        folder = self.root / "plain"
+        script = f"for i in 1 2 3; do LD_PRELOAD={harness.PRELOAD} {sys.executable} -c 'sum(range(3 * 10**6))'; done"
+        subprocess.run(["sh", "-c", script], check=True,
+                       env={**harness.clean_environment(), "YARN_OUTPUT": f"{folder}/"})
+        self.assertEqual(self.runs(folder), (3, 3))
 
     def test_who_names_a_run_has_it(self):
         self.write("work.c", 20)

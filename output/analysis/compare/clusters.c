@@ -143,14 +143,30 @@ static void join_parent(struct builder *builder, uint32_t dump)
         join(builder, dump, parent);
 }
 
-/* With whom it is of one run, as far as the dump names them. True: it goes on with a process of
- * which there is a dump. */
-static bool join_named(struct builder *builder, uint32_t dump)
+static uint64_t hash_of(struct yarn_span text)
+{
+    uint64_t hash = text.size;
+    for (size_t i = 0; i < text.size; i++)
+        hash = yarn_hash_u64(hash + text.data[i]);
+    return hash;
+}
+
+/* All that descend from the process that the run began with, on one boot of one host. */
+static void join_root(struct builder *builder, uint32_t dump)
+{
+    const struct yarn_dump_process *process = process_of(builder, dump);
+    uint64_t place = hash_of(process->boot_id) ^ yarn_hash_u64(hash_of(process->host));
+    if (process->root_pid)
+        bind(builder, (struct key){process->root_pid, process->root_birth_ns ^ place}, dump);
+}
+
+/* With whom it is of one run, as far as the dump names them. */
+static void join_named(struct builder *builder, uint32_t dump)
 {
     const struct yarn_dump_process *process = process_of(builder, dump);
     const struct key keys[] = {{process->predecessor_pid, process->predecessor_start_ns},
                                {process->parent_pid, process->parent_start_ns}};
-    bool is_joined = false, goes_on = false;
+    bool is_joined = false;
     for (size_t i = 0; i < YARN_COUNT_OF(keys); i++) {
         uint32_t found = keys[i].pid ? dump_of(builder, keys[i]) : YARN_DUMP_NONE;
         if (found != YARN_DUMP_NONE)
@@ -158,29 +174,40 @@ static bool join_named(struct builder *builder, uint32_t dump)
         else if (keys[i].pid)
             bind(builder, keys[i], dump);
         is_joined |= found != YARN_DUMP_NONE;
-        goes_on |= found != YARN_DUMP_NONE && i == 0;
     }
-    if (!is_joined)
+    if (!is_joined && !process->root_pid)
         join_parent(builder, dump);
-    return goes_on;
+    join_root(builder, dump);
 }
 
-static void join_run(struct builder *builder, uint32_t dump)
+/* False: its run has no name. A run with a name is what bears it, and no more. */
+static bool join_run(struct builder *builder, uint32_t dump)
 {
     const struct yarn_profile_dump *of = &builder->profile->dumps[dump];
-    size_t i = 0;
-    while (i < of->nr_options && !yarn_span_equal(of->options[i].name, yarn_span_of_text("run")))
-        i++;
-    if (i < of->nr_options)
+    for (size_t i = 0; i < of->nr_options; i++) {
+        if (!yarn_span_equal(of->options[i].name, yarn_span_of_text("run")))
+            continue;
         bind(builder, (struct key){0, (uint64_t)(uintptr_t)of->options[i].value.data}, dump);
+        return true;
+    }
+    return false;
+}
+
+/* It goes on with a process of which there is a dump. */
+static bool goes_on(const struct builder *builder, uint32_t dump)
+{
+    const struct yarn_dump_process *process = process_of(builder, dump);
+    const struct key key = {process->predecessor_pid, process->predecessor_start_ns};
+    return key.pid && dump_of(builder, key) != YARN_DUMP_NONE;
 }
 
 static void join_all(struct builder *builder, struct yarn_clusters *clusters)
 {
     struct named *bonds = builder->bonds;
     for (uint32_t i = 0; i < builder->profile->nr_dumps; i++) {
-        clusters->nr_processes += !join_named(builder, i);
-        join_run(builder, i);
+        clusters->nr_processes += !goes_on(builder, i);
+        if (!join_run(builder, i))
+            join_named(builder, i);
     }
     qsort(bonds, builder->nr_bonds, sizeof *bonds, order_names);
     for (size_t i = 1; i < builder->nr_bonds; i++) {
@@ -274,7 +301,7 @@ static int allocate(struct builder *builder, struct yarn_clusters *clusters)
     for (size_t i = 0; i < nr_dumps; i++)
         nr_steps += 2 + 2 * builder->profile->dumps[i].nr_coverage;
     builder->names = calloc(nr_dumps + 1, sizeof *builder->names);
-    builder->bonds = calloc(3 * nr_dumps + 1, sizeof *builder->bonds);
+    builder->bonds = calloc(4 * nr_dumps + 1, sizeof *builder->bonds);
     builder->above = calloc(nr_dumps + 1, sizeof *builder->above);
     builder->steps = calloc(nr_steps + 1, sizeof *builder->steps);
     clusters->of_dump = calloc(nr_dumps + 1, sizeof *clusters->of_dump);

@@ -2,11 +2,11 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Which dumps are of one run of a program: those that bear one name of a run (YARN_RUN, which
- * `yarnprof record` sets), and a process with all that it forked, executed and became by exec, as
- * far as parents left dumps. A forked child names its parent, so siblings are of one run without
- * it, too; an executed program knows its parent's number alone, which is believed of a process that
- * was there, on that kernel and host. Without a name of the run, what a program executes by way of
- * one that left no dump is a run of its own. Samples of one run are alike in what differs from run
+ * `yarnprof record` sets), and no others; of those without such a name what descends from one
+ * process through parents that all had yarn loaded, whether they left dumps or not. A dump that
+ * does not say with which process it began (root_pid) is of its parent's run, as far as that left a
+ * dump: of an executed program its number is believed of a process that was there, on that kernel
+ * and host. Samples of one run are alike in what differs from run
  * to run; so where there are several, they are what a change is judged by (diff.h). Threads: one
  * owner at a time.
  */

@@ -83,6 +83,8 @@ static void put_process(struct yarn_json *json, const struct yarn_profile_dump *
                  yarn_clock_shown_ns(process, process->predecessor_start_ns));
     put_relative(json, "parent", process->parent_pid,
                  yarn_clock_shown_ns(process, process->parent_start_ns));
+    if (process->root_pid)
+        yarn_json_u64(json, "root_pid", process->root_pid);
     yarn_json_text(json, "clock", yarn_dump_word_of_clock(process->clock));
     yarn_json_span(json, "host", process->host);
     yarn_json_span(json, "rank", process->rank);

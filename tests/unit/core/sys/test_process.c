@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/sys/ancestors.h"
 #include "core/sys/file.h"
 #include "core/sys/own_files.h"
 #include "core/sys/process.h"
@@ -88,6 +89,30 @@ START_TEST(cpus_of_this_machine_are_as_many_as_libc_says)
     for (size_t i = 1; i < nr_present; i++)
         ck_assert_int_lt(present[i - 1], present[i]);
     ck_assert_uint_eq(yarn_process_present_cpus(present, 1), 1);
+}
+END_TEST
+
+/* 0: all is as wanted. */
+static int judge_ancestors(pid_t grandparent)
+{
+    pid_t parent = getppid();
+    struct yarn_ancestor alone = yarn_ancestors_root(getpid(), parent, "no_such_file.so");
+    struct yarn_ancestor root = yarn_ancestors_root(getpid(), parent, "libc.so.6");
+    if (yarn_process_parent_of(parent) != grandparent || !yarn_process_birth_ns(parent))
+        return 1;
+    if (alone.pid != getpid() || alone.birth_ns != yarn_process_birth_ns(getpid()))
+        return 2;
+    return root.pid == getpid() || !root.birth_ns ? 3 : 0;
+}
+
+START_TEST(ancestors_are_known_beyond_the_parent)
+{
+    int status;
+    pid_t grandparent = getppid(), child = fork();
+    if (!child)
+        _exit(judge_ancestors(grandparent));
+    ck_assert_int_eq(waitpid(child, &status, 0), child);
+    ck_assert_int_eq(status, 0);
 }
 END_TEST
 
@@ -351,6 +376,7 @@ END_TEST
 
 static void add_thread_tests(TCase *tcase)
 {
+    tcase_add_test(tcase, ancestors_are_known_beyond_the_parent);
     tcase_add_test(tcase, threads_are_all_listed_each_time);
     tcase_add_test(tcase, threads_beyond_the_room_are_counted_and_not_written);
     tcase_add_test(tcase, thread_that_lives_is_not_dead_whatever_its_name);

@@ -145,6 +145,49 @@ START_TEST(runs_of_one_shell_that_left_no_dump_are_several)
 }
 END_TEST
 
+static struct yarn_profile_dump rooted(struct yarn_profile_dump made, uint32_t pid,
+                                       uint64_t birth_ns)
+{
+    made.process.root_pid = pid;
+    made.process.root_birth_ns = birth_ns;
+    return made;
+}
+
+/* By way of shells that had no sample; a number may come again, or be another host's. */
+START_TEST(what_descends_from_one_process_is_one_run_whoever_left_dumps)
+{
+    struct yarn_profile_dump dumps[] = {
+        rooted(dump(11, 2, 3), 5, 70), rooted(dump(12, 4, 5), 5, 70),
+        rooted(dump(13, 4, 5), 5, 80), rooted(dump(14, 6, 7), 5, 70),
+        rooted(dump(5, 1, 8), 5, 70),  rooted(executed(dump(11, 2, 3), 15, 3, 4), 15, 90)};
+    dumps[3].process.host = yarn_span_of_text("container");
+    struct yarn_clusters clusters = clusters_of(dumps, YARN_COUNT_OF(dumps));
+    static const uint32_t want[] = {0, 0, 1, 2, 0, 3};
+    ck_assert_mem_eq(clusters.of_dump, want, sizeof want);
+    yarn_clusters_fini(&clusters);
+}
+END_TEST
+
+START_TEST(a_run_within_a_run_is_one_of_its_own)
+{
+    static const char outer[] = "outer", inner[] = "inner";
+    struct yarn_dump_option options[][1] = {
+        {{yarn_span_of_text("run"), yarn_span_of_text(outer)}},
+        {{yarn_span_of_text("run"), yarn_span_of_text(inner)}},
+    };
+    struct yarn_profile_dump shell = dump(5, 1, 99);
+    struct yarn_profile_dump dumps[] = {shell, child(shell, 6, 2, 3), child(shell, 7, 4, 5)};
+    for (size_t i = 0; i < YARN_COUNT_OF(dumps); i++) {
+        dumps[i].options = options[i == 2];
+        dumps[i].nr_options = 1;
+    }
+    struct yarn_clusters clusters = clusters_of(dumps, YARN_COUNT_OF(dumps));
+    static const uint32_t want[] = {0, 0, 1};
+    ck_assert_mem_eq(clusters.of_dump, want, sizeof want);
+    yarn_clusters_fini(&clusters);
+}
+END_TEST
+
 START_TEST(dumps_that_name_a_run_are_of_that_run)
 {
     static const char first[] = "a", second[] = "b";
@@ -218,6 +261,8 @@ int main(void)
     tcase_add_test(tcase, a_number_that_comes_again_is_another_process);
     tcase_add_test(tcase, a_parent_that_was_killed_or_executed_another_program_has_not_gone);
     tcase_add_test(tcase, runs_of_one_shell_that_left_no_dump_are_several);
+    tcase_add_test(tcase, what_descends_from_one_process_is_one_run_whoever_left_dumps);
+    tcase_add_test(tcase, a_run_within_a_run_is_one_of_its_own);
     tcase_add_test(tcase, dumps_that_name_a_run_are_of_that_run);
     tcase_add_test(tcase, more_runs_than_are_told_apart_are_counted);
     tcase_add_test(tcase, a_circle_of_parents_ends);

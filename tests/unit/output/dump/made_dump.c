@@ -70,7 +70,8 @@ static void write_context(struct made_dump *dump, struct record_log *wanted)
           .page_bytes = 4096, .exe = TEXT("/usr/bin/app"), .cmdline = yarn_span_of("app\0-x\0", 7),
           .host = TEXT("node-1"), .kernel = TEXT("6.1.0-18-amd64"), .arch = TEXT("x86_64"),
           .parent_pid = 4000, .parent_start_ns = START_NS - 5, .predecessor_pid = 4242,
-          .predecessor_start_ns = START_NS - 9, .birth_ns = START_NS - 20);
+          .predecessor_start_ns = START_NS - 9, .birth_ns = START_NS - 20, .root_pid = 77,
+          .root_birth_ns = 4711);
     WRITE(option, .name = TEXT("frequency"), .value = TEXT("999"));
     WRITE(option, .name = TEXT("comm"), .value = YARN_SPAN_EMPTY);
     WRITE(sampler, .asked = TEXT("auto"), .got = TEXT("perf"), .reason = TEXT(""),
