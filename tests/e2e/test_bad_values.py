@@ -7,7 +7,7 @@ import re
 import harness
 
 OPTIONS = pathlib.Path(__file__).resolve().parents[2] / "core" / "config" / "options.def"
-ANY_VALUE_IS_GOOD = {"YARN_LOG_FILE", "YARN_COMM", "YARN_RUN"}
+ANY_VALUE_IS_GOOD = {"YARN_LOG_FILE", "YARN_COMM", "YARN_RUN", "YARN_JIT"}
 
 # Variable, value, the word at fault (the whole value where it is None).
 BAD_VALUES = (

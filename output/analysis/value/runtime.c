@@ -5,17 +5,17 @@
 
 static const struct yarn_runtime runtimes[] = {
     {"python[0-9]*,libpython[0-9]*", "Python", "python3 -X perf", "PYTHONPERFSUPPORT", "1", false,
-     "from Python 3.12 on"},
+     true, true, "from Python 3.12 on"},
     {"node,nodejs,libnode.so*", "Node.js", "node --perf-basic-prof", "NODE_OPTIONS",
-     "--perf-basic-prof", true, NULL},
+     "--perf-basic-prof", true, true, false, NULL},
     {"java,libjvm.so", "Java", "java -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit",
      "JAVA_TOOL_OPTIONS",
      "-XX:+IgnoreUnrecognizedVMOptions -XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit", true,
-     "from Java 17 on"},
+     true, false, "from Java 17 on"},
     {"ruby,ruby[0-9]*,libruby*.so*", "Ruby", "ruby --yjit-perf", "RUBYOPT", "--yjit-perf", true,
-     "from Ruby 3.3 on, with YJIT"},
+     false, true, "from Ruby 3.3 on, with YJIT"},
     {"dotnet,libcoreclr.so", ".NET", "DOTNET_PerfMapEnabled=1", "DOTNET_PerfMapEnabled", "1", false,
-     NULL},
+     true, false, NULL},
 };
 
 const struct yarn_runtime *yarn_runtime_at(size_t number)

@@ -15,6 +15,8 @@ struct yarn_runtime {
     const char *way; /* what a user types */
     const char *variable, *value;
     bool joins;       /* the variable may hold other options, which stay */
+    bool is_safe;     /* a version that does not know it is not disturbed */
+    bool interprets;  /* functions run in the program's own code, and not in generated code */
     const char *note; /* what else is to be known; NULL */
 };
 

@@ -17,6 +17,7 @@
 #include "output/yarnprof/outside/attach.h"
 #include "output/yarnprof/outside/outside.h"
 #include "output/yarnprof/verbs/hold.h"
+#include "output/yarnprof/verbs/jit.h"
 #include "output/yarnprof/verbs/launch.h"
 #include "output/yarnprof/verbs/name_dumps.h"
 #include "output/yarnprof/verbs/one_file.h"
@@ -66,6 +67,7 @@ struct request {
     bool is_outside;           /* recorded by this process, not by the preload */
     struct yarn_attach attach; /* pids NULL: a command is recorded */
     bool needs_samples;
+    bool has_read;   /* the environment; what is misspelt in it was reported */
     char fault[512]; /* of a variable; empty: none */
 };
 
@@ -159,6 +161,8 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     if (id >= STACKS)
         return 0;
     enum yarn_option option = (enum yarn_option)(id - FIRST_OPTION);
+    if (option == YARN_OPTION_JIT)
+        return yarn_jit_set();
     value = form_of(option, value);
     int err = yarn_options_set(&request->options, &request->arena, option, value, &fault);
     *ret_right = fault.right;
@@ -211,7 +215,9 @@ static bool read_environment(struct request *request)
     int err = yarn_options_from_env(&request->options, &request->arena, environ, &fault);
     if (err == -EINVAL)
         yarn_option_fault_describe(&fault, &text);
-    for (size_t i = 0; !err && i < request->options.nr_warnings; i++)
+    bool is_first = !request->has_read;
+    request->has_read = true;
+    for (size_t i = 0; !err && is_first && i < request->options.nr_warnings; i++)
         yarn_misspelt_tell("record", yarn_span_of_text(request->options.warnings[i]));
     return !err;
 }
@@ -245,6 +251,8 @@ static void name_written(const struct yarn_written_folder *folder, uint64_t sinc
     struct yarn_sources sources;
     yarn_written_find(folder, since_ns, &sources);
     yarn_name_dumps(&sources);
+    if (getenv("YARN_JIT"))
+        yarn_jit_clean_up(&sources, since_ns);
     yarn_sources_fini(&sources);
 }
 

@@ -96,6 +96,24 @@ class Record(unittest.TestCase):
         self.assertIn("yarnprof record: YARN_NOBODYS is not a variable that yarn knows\n", result.stderr)
         self.assertIn(f"yarnprof report: {sentence}\n", run("report", self.folder.name).stderr)
 
+    def test_names_of_runtimes_are_switched_on_where_that_is_asked_for(self):
+        """Beside what the variables hold; never by default."""
+        script = 'echo "$PYTHONPERFSUPPORT $NODE_OPTIONS $DOTNET_PerfMapEnabled"'
+        plain = self.record("sh", "-c", script, NODE_OPTIONS="--no-warnings")
+        self.assertEqual(plain.stdout, " --no-warnings \n")
+        result = self.record("--jit", "sh", "-c", script, NODE_OPTIONS="--no-warnings")
+        self.assertEqual(result.stdout, "1 --no-warnings --perf-basic-prof 1\n")
+        self.assertRegex(result.stderr, "--jit sets PYTHONPERFSUPPORT=1, .*; Python's calls take")
+
+    def test_files_of_names_are_removed_and_info_says_what_was_set(self):
+        loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done; : > /tmp/perf-$$.map; echo $$"
+        for options, is_left in (([], True), (["--jit"], False)):
+            path = pathlib.Path(f"/tmp/perf-{int(self.record(*options, 'sh', '-c', loop).stdout)}.map")
+            self.assertEqual(path.exists(), is_left)
+            path.unlink(missing_ok=True)
+        dumps = json.loads(run("info", "--format=json", self.folder.name).stdout)["dumps"]
+        self.assertEqual([("PYTHONPERFSUPPORT=1" in dump["options"].get("jit", "")) for dump in dumps], [False, True])
+
     def test_events_that_are_refused_are_named(self):
         line = self.why_not("-e", "mem:0x1000/name=here/", "true", YARN_SAMPLER="perf")
         self.assertIn("nothing was sampled", line)  # it can be had, and nothing came there
