@@ -9,8 +9,7 @@
 #include "core/base/in_data.h"
 #include "core/base/raw.h"
 
-/* The stock holds what a recording on few cores maps; its first step is what every recording does.
- */
+/* The stock holds what a recording on few cores maps; it grows by steps. */
 enum { PAGE = 4096, STOCK_BYTES = 24 * 1024 * 1024, STOCK_STEP = 256 * 1024 };
 
 static YARN_IN_DATA atomic_size_t total;
