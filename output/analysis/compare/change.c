@@ -102,6 +102,19 @@ static double quantile_of(const struct estimate sides[2], double variance)
     return freedom > 0 ? yarn_change_student(variance * variance / freedom) : deviations;
 }
 
+/* Fieller: of all ratios r those where after - r before is within its own noise. */
+static void set_ratio(struct yarn_change *change, const struct estimate sides[2], double quantile)
+{
+    double before = sides[0].value, ratio = divide(sides[1].value, before);
+    double doubt = divide(quantile * quantile * sides[0].variance, before * before);
+    if (!(before > 0) || doubt >= 1)
+        return;
+    double variance = (1 - doubt) * sides[1].variance + ratio * ratio * sides[0].variance;
+    double reach = quantile * sqrt(variance) / before;
+    change->ratio_low = fmax((ratio - reach) / (1 - doubt), 0);
+    change->ratio_high = (ratio + reach) / (1 - doubt);
+}
+
 struct yarn_change yarn_change_of(enum yarn_diff_scale scale, const struct yarn_diff_sum parts[2],
                                   const struct yarn_diff_sum wholes[2],
                                   const struct yarn_diff_bases bases[2], bool is_by_runs)
@@ -113,12 +126,17 @@ struct yarn_change yarn_change_of(enum yarn_diff_scale scale, const struct yarn_
                               : of_samples(scale, &parts[i], &wholes[i], &bases[i]);
     double variance = sides[0].variance + sides[1].variance;
     double centre = sides[1].centre - sides[0].centre;
-    double reach = quantile_of(sides, variance) * sqrt(variance);
-    return (struct yarn_change){
+    double quantile = quantile_of(sides, variance);
+    double reach = quantile * sqrt(variance);
+    struct yarn_change change = {
         .values = {unit * sides[0].value, unit * sides[1].value},
         .change = unit * (sides[1].value - sides[0].value),
         .low = unit * (centre - reach),
         .high = unit * (centre + reach),
         .is_noise = fabs(centre) <= reach,
     };
+    change.ratio_low = change.ratio_high = NAN;
+    if (scale != YARN_DIFF_SHARES)
+        set_ratio(&change, sides, quantile);
+    return change;
 }

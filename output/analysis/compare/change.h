@@ -19,6 +19,9 @@
  *  - else: a Poisson process in T seconds, runs or marks, variance (sum of w^2 inside + u^2) / T^2.
  * Centred at the change. 1.96 standard deviations to each side.
  *
+ * The ratio's interval is Fieller's, by the same variances and quantile: what was before is as
+ * uncertain as what is after.
+ *
  * A change whose interval holds 0 is within noise. Of many functions that did not change, one in
  * twenty is outside.
  *
@@ -45,6 +48,9 @@ struct yarn_change {
     double values[2]; /* before, after: percent, or the event's unit a second, run or mark */
     double change;    /* the difference */
     double low, high; /* the interval */
+    /* Of after / before; it holds 1 where the other one holds 0. NAN: of shares, and
+     * where what was before may be 0. */
+    double ratio_low, ratio_high;
     bool is_noise;
 };
 

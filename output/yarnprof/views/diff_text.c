@@ -204,8 +204,9 @@ static void print_total(const struct yarn_diff_view *view, const struct yarn_out
                   yarn_number_in_unit((uint64_t)llround(change->values[1]), event->unit).text,
                   scales[scale]);
     if (before > 0)
-        (void)fprintf(out->file, ": × %.3f (%.3f … %.3f)", change->values[1] / before,
-                      1 + change->low / before, 1 + change->high / before);
+        (void)fprintf(out->file, ": × %.3f", change->values[1] / before);
+    if (!isnan(change->ratio_low))
+        (void)fprintf(out->file, " (%.3f … %.3f)", change->ratio_low, change->ratio_high);
     (void)fputs(change->is_noise ? ", within noise\n" : "\n", out->file);
 }
 

@@ -120,6 +120,39 @@ START_TEST(of_runs_from_one_source_95_percent_of_the_rates_hold_0)
 }
 END_TEST
 
+/* One side of five runs, each of a time between 0.7 and 1.3 of the mean. */
+static void spend(double mean, struct yarn_diff_sum *sum, struct yarn_diff_bases *bases)
+{
+    *sum = (struct yarn_diff_sum){.weight = 0};
+    *bases = (struct yarn_diff_bases){.nr_runs = 5};
+    bases->sums[YARN_DIFF_RUNS] = bases->squares[YARN_DIFF_RUNS] = 5;
+    for (size_t i = 0; i < 5; i++) {
+        double spent = floor(mean * (0.7 + 0.6 * chance()));
+        sum->weight += (uint64_t)spent;
+        sum->runs.squares += spent * spent;
+        sum->runs.products[YARN_DIFF_RUNS] += spent;
+    }
+}
+
+START_TEST(of_ratios_95_percent_of_the_intervals_hold_the_true_one)
+{
+    int nr_held = 0;
+    const double ratio = 3;
+    state = 42;
+    for (int i = 0; i < PAIRS; i++) {
+        struct yarn_diff_sum sums[2];
+        struct yarn_diff_bases bases[2];
+        spend(1e9, &sums[0], &bases[0]);
+        spend(ratio * 1e9, &sums[1], &bases[1]);
+        struct yarn_change change = yarn_change_of(YARN_DIFF_RUNS, sums, sums, bases, true);
+        nr_held += change.ratio_low <= ratio && ratio <= change.ratio_high;
+        ck_assert_int_eq(change.is_noise, change.ratio_low <= 1 && change.ratio_high >= 1);
+    }
+    double percent = 100.0 * nr_held / PAIRS;
+    ck_assert_msg(percent >= 93 && percent <= 97, "%.2f %% hold the true ratio", percent);
+}
+END_TEST
+
 static struct yarn_change change_of_counts(uint64_t before, uint64_t nr_before, uint64_t after,
                                            uint64_t nr_after)
 {
@@ -156,6 +189,7 @@ int main(void)
                         YARN_COUNT_OF(sources));
     tcase_add_loop_test(simulated, of_runs_from_one_source_95_percent_of_the_rates_hold_0, 0,
                         YARN_COUNT_OF(sources));
+    tcase_add_test(simulated, of_ratios_95_percent_of_the_intervals_hold_the_true_one);
     suite_add_tcase(suite, simulated);
     TCase *small = tcase_create("few samples");
     tcase_add_test(small, two_of_three_against_none_is_noise);

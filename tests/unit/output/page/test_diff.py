@@ -8,6 +8,7 @@ import json
 import math
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,7 @@ TEXT = """\
 cpu-clock
   before  1,000 samples, 1.00 s in 1.00 s of 1 run, 1 process: before.dump
   after   2,000 samples, 2.00 s in 2.00 s of 1 run, 1 process: after.dump
-  total   1.00 s → 2.00 s a run: × 2.000 (1.893 … 2.107)
+  total   1.00 s → 2.00 s a run: × 2.000 (1.855 … 2.160)
 2 of 8 functions changed beyond noise.
 Self shares of the samples; ≈ is within noise.
 Intervals of 95 %, by the samples of one run.
@@ -86,6 +87,16 @@ class Diff(unittest.TestCase):
         (event,) = json.loads(self.good("--format=json", "before.dump", "after.dump"))["events"]
         self.assertEqual((event["per_run"]["before"], event["per_run"]["after"]), (1e9, 2e9))
         self.assertAlmostEqual(event["per_run"]["high"], 1e9 + 1.959964e6 * math.sqrt(1001 + 2001), 2)
+
+    def test_ratio_is_the_inverse_of_the_other_way_round(self):
+        """What was before is as uncertain as what is after."""
+        bounds = []
+        for pair in (("before.dump", "after.dump"), ("after.dump", "before.dump")):
+            found = re.search(r"× [0-9.]+ \(([0-9.]+) … ([0-9.]+)\)", self.good(*pair))
+            bounds.append([float(bound) for bound in found.groups()])
+        for low, high in zip(bounds[0], reversed(bounds[1])):
+            self.assertAlmostEqual(low * high, 1, 2)
+        self.assertRegex(self.good("empty.dump", "app.dump"), r"total +0 ns → [0-9.]+ ms a run\n")
 
     def test_fail_on(self):
         """Status 3, the last line says which; what is within noise never fails."""
