@@ -81,8 +81,10 @@ struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
     }
     for (size_t i = 0; limit->has_function && i < diff->count; i++) {
         const struct yarn_diff_row *row = &diff->rows[i];
-        if (!regexec(&limit->function, diff->match.functions[row->function].name, 0, NULL, 0))
-            look_at(limit, &row->changes[options->scale][options->part], row->event, row, &verdict);
+        if (regexec(&limit->function, diff->match.functions[row->function].name, 0, NULL, 0))
+            continue;
+        verdict.nr_matching++;
+        look_at(limit, &row->changes[options->scale][options->part], row->event, row, &verdict);
     }
     return verdict;
 }
@@ -90,6 +92,10 @@ struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
 void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_diff_limit *limit,
                              const struct yarn_diff_verdict *verdict, FILE *file)
 {
+    if (limit->has_function && !verdict->nr_matching) {
+        (void)fprintf(file, "passed: no function is called %s\n", strchr(limit->text, ':') + 1);
+        return;
+    }
     if (!verdict->is_exceeded) {
         (void)fprintf(file, "passed: %s grew by more than %g %% beyond noise",
                       limit->has_function ? "no such function" : "no total", limit->percent);
@@ -126,7 +132,9 @@ void yarn_diff_verdict_put(const struct yarn_diff *diff, const struct yarn_diff_
         else
             yarn_json_real(json, "percent", verdict->percent);
     }
-    if (!limit->has_function)
+    if (limit->has_function)
+        yarn_json_u64(json, "functions", verdict->nr_matching);
+    else
         yarn_json_real(json, "within_noise_percent", verdict->seen_percent);
     yarn_json_u64_if(json, "runs_that_would_tell", verdict->nr_runs, verdict->nr_runs);
     yarn_json_end_object(json);

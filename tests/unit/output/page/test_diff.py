@@ -109,6 +109,7 @@ class Diff(unittest.TestCase):
             ("0:fresh", "passed: no such function grew by more than 0 % beyond noise"),
             ("100", "passed: no total grew by more than 100 % beyond noise"),
             ("0:gone", "passed: no such function grew by more than 0 % beyond noise"),
+            ("0:misspelt", "passed: no function is called misspelt"),
             ("0:^main$", "passed: no such function grew by more than 0 % beyond noise"),
         ):
             with self.subTest(limit=limit):
