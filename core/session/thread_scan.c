@@ -6,12 +6,13 @@
 #include "core/sys/file.h"
 #include "core/sys/process.h"
 
-enum { LISTED_MAX = 32768, SCANS_MAX = 32 };
+enum { LISTED_MAX = 32768, THREADS_MORE = 1024, SCANS_MAX = 32 };
 
 struct scan {
     yarn_thread_attach_fn attach;
-    pid_t *tids;  /* LISTED_MAX, as all are listed at once */
-    pid_t *known; /* LISTED_MAX, sorted */
+    size_t max;   /* of each of these two */
+    pid_t *tids;  /* that are listed */
+    pid_t *known; /* sorted */
     size_t nr_known;
     int spare_fd; /* owned; negative: none */
 };
@@ -69,7 +70,7 @@ static int attach_new(struct yarn_session *session, struct scan *scan, size_t co
         const pid_t tid = scan->tids[i];
         if (tid == session->own_tid)
             continue;
-        if (scan->nr_known == LISTED_MAX)
+        if (scan->nr_known == scan->max)
             return -ENOSPC;
         if (!add_known(scan, tid))
             continue;
@@ -103,7 +104,7 @@ static int list(const struct yarn_session *session, struct scan *scan)
     const struct yarn_session_request *request = session->request;
     const struct yarn_target *target = request->follows_tree ? request->target : &yarn_target_self;
     yarn_file_close(scan->spare_fd);
-    int count = yarn_target_threads(target, request->pid, scan->tids, LISTED_MAX);
+    int count = yarn_target_threads(target, request->pid, scan->tids, scan->max);
     scan->spare_fd = request->may_refuse_threads ? yarn_file_open_folder(YARN_FILE_CWD, "/") : -1;
     return count;
 }
@@ -116,7 +117,7 @@ static int scan_all(struct yarn_session *session, struct scan *scan)
         int count = list(session, scan);
         if (count < 0)
             return yarn_probe_fail(session, "the list of threads could not be read", count);
-        size_t listed = yarn_size_min((size_t)count, LISTED_MAX);
+        size_t listed = yarn_size_min((size_t)count, scan->max);
         int found = attach_new(session, scan, listed);
         if (found >= 0 && listed < (size_t)count)
             found = -ENOSPC;
@@ -133,8 +134,9 @@ int yarn_thread_scan(struct yarn_session *session, yarn_thread_attach_fn attach)
     struct scan scan = {.attach = attach, .spare_fd = -1};
     session->report.nr_threads = session->report.nr_late_threads = session->report.nr_scans = 0;
     session->report.is_stable = false;
-    scan.tids = YARN_ARENA_NEW(&session->arena, pid_t, LISTED_MAX);
-    scan.known = YARN_ARENA_NEW(&session->arena, pid_t, LISTED_MAX);
+    scan.max = yarn_size_min(4 * session->nr_threads + THREADS_MORE, LISTED_MAX);
+    scan.tids = YARN_ARENA_NEW(&session->arena, pid_t, scan.max);
+    scan.known = YARN_ARENA_NEW(&session->arena, pid_t, scan.max);
     if (!scan.tids || !scan.known)
         return yarn_probe_fail(session, "no memory for the list of threads", -ENOMEM);
     int err = scan_all(session, &scan);
