@@ -173,7 +173,8 @@ static void put_thread_head(const struct firefox *firefox, const struct yarn_tra
     const char *event = yarn_profile_text(profile, profile->events[track->event].name);
     struct yarn_json *json = firefox->json;
     char name[256], tid[128], pid[32];
-    (void)snprintf(name, sizeof name, is_first_event ? "%.100s" : "%.100s (%.100s)", comm, event);
+    (void)snprintf(name, sizeof name, is_first_event ? "%.100s %u" : "%.100s %u (%.100s)", comm,
+                   thread->tid, event);
     (void)snprintf(tid, sizeof tid, is_first_event ? "%u" : "%u:%.64s", thread->tid, event);
     print_pid(profile, thread->dump, pid, sizeof pid);
     yarn_json_text(json, "name", name);

@@ -46,8 +46,13 @@ void yarn_track_name(const struct yarn_track *track, const struct yarn_export *e
 {
     const struct yarn_profile *profile = export->profile;
     const struct yarn_profile_thread *thread = &profile->threads[track->thread];
+    const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
+    char process[128] = "";
     bool is_only = profile->nr_events < 2;
-    (void)snprintf(ret_text, size, "%.64s %u/%u%s%.64s", yarn_profile_text(profile, track->comm),
-                   profile->dumps[thread->dump].process.pid, thread->tid, is_only ? "" : " ",
+    if (profile->nr_dumps > 1)
+        (void)snprintf(process, sizeof process, " of %.64s %u",
+                       yarn_profile_text(profile, dump->comm), dump->process.pid);
+    (void)snprintf(ret_text, size, "%.64s %u%s%s%.64s", yarn_profile_text(profile, track->comm),
+                   thread->tid, process, is_only ? "" : " ",
                    is_only ? "" : yarn_profile_text(profile, profile->events[track->event].name));
 }

@@ -49,6 +49,7 @@ static inline bool yarn_track_next(struct yarn_track_walk *walk,
     return yarn_export_next(&walk->samples, ret_sample);
 }
 
-/* "NAME PID/TID" and, where the profile has several events, its name; in `ret_text`. */
+/* "NAME TID", of several processes "NAME TID of PROCESS PID", and, where the profile has several
+ * events, its name; in `ret_text`. */
 void yarn_track_name(const struct yarn_track *track, const struct yarn_export *export,
                      char *ret_text, size_t size);

@@ -91,6 +91,8 @@ function readDocument(data) {
         run: Number(item.dataset.run),
         process: item.dataset.process,
     }));
+    data.hasProcesses = new Set(data.threads.map(({ side, pid }) => `${side} ${pid}`)).size >
+        new Set(data.threads.map(({ side }) => side)).size;
     return data;
 }
 

@@ -79,7 +79,8 @@ class Timeline {
             const { comm, tid, pid, process, side, count } = this.model.data.threads[thread];
             const name = element("div", "lane", comm);
             const where = this.model.data.isDiff ? (side ? "after " : "before ") : "";
-            name.append(element("small", "", ` ${where}${count > 1 ? `${count} threads` : tid}`));
+            const of = this.model.data.hasProcesses ? ` of ${process} ${pid}` : "";
+            name.append(element("small", "", ` ${where}${count > 1 ? `${count} threads` : tid}${of}`));
             name.title = count > 1 ? `${count} threads${comm && ` called ${comm}`}, too many to be shown each`
                 : `${comm}, thread ${tid} of ${process} (${pid})`;
             name.setAttribute("role", "option");

@@ -154,6 +154,24 @@ class Formats(unittest.TestCase):
                 want = self.written(form, self.app).read_bytes()
                 self.assertEqual(export(form, self.app, "-").stdout, want)
 
+    def test_threads_are_called_by_name_and_number(self):
+        """Of several processes by process, too: equal names are not one thread."""
+        folder = self.folder / "two"
+        folder.mkdir()
+        for pid in (7, 8):
+            dump = Dump()
+            dump.begin(pid=pid, name="app")
+            text = dump.text("cpu-clock")
+            dump.record("EVENT", name=text, asked=text, got=text, unit=dump.text("ns"), flags=1)
+            dump.named("STREAMS", 1, {"tid": pid, "count": 1, "first_ns": 20, "weight": 1_000_000})
+            dump.named("SAMPLES", 1, {"stack": 0})
+            (folder / f"{pid}.dump").write_bytes(dump.end())
+        for what, want in ((folder / "7.dump", ["app 7"]), (folder, ["app 7 of app 7", "app 8 of app 8"])):
+            profiles = json.loads(self.written("speedscope", what).read_text())["profiles"]
+            self.assertEqual(sorted(profile["name"] for profile in profiles), want)
+        threads = json.loads(self.written("firefox", folder).read_text())["threads"]
+        self.assertEqual(sorted(thread["name"] for thread in threads), ["app 7", "app 8"])
+
     def test_firefox_has_marks(self):
         text = self.written("firefox", self.app).read_text()
         self.assertIn('"phase 2"', text)
