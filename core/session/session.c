@@ -312,15 +312,21 @@ static void observe_malformed(void *self, uint32_t kernel_type, size_t size)
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
                           const struct yarn_record_listener *listener, bool *ret_has_news)
 {
+    uint64_t until_ns = UINT64_MAX;
+    if (!is_last)
+        until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
+    return yarn_session_drain_until(session, until_ns, listener, ret_has_news);
+}
+
+size_t yarn_session_drain_until(struct yarn_session *session, uint64_t until_ns,
+                                const struct yarn_record_listener *listener, bool *ret_has_news)
+{
     const struct yarn_record_listener seen = {session, observe, observe_malformed};
     session->listener = listener;
     if (session->report.attachment->gather)
         session->report.attachment->gather(session, &seen);
-    uint64_t until_ns = UINT64_MAX;
-    if (!is_last)
-        until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - YARN_MERGE_MARGIN_NS;
     size_t count = yarn_merge_pass(&session->merge, until_ns, &seen, ret_has_news);
-    if (!is_last) {
+    if (until_ns != UINT64_MAX) {
         yarn_switches_after_drain(session);
         if (session->report.attachment->after_drain)
             session->report.attachment->after_drain(session);

@@ -40,6 +40,9 @@ void yarn_session_check_signals(struct yarn_session *session);
  * after a disable) all of it. *ret_has_news: as of yarn_merge_pass. The number of records. */
 size_t yarn_session_drain(struct yarn_session *session, bool is_last,
                           const struct yarn_record_listener *listener, bool *ret_has_news);
+/* The same up to a time before which all records are there; UINT64_MAX: all of it. */
+size_t yarn_session_drain_until(struct yarn_session *session, uint64_t until_ns,
+                                const struct yarn_record_listener *listener, bool *ret_has_news);
 
 /* False where the counts of events are not known: no thread could be attached. */
 bool yarn_session_can_count(const struct yarn_session *session);

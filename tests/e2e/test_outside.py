@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
@@ -215,6 +216,33 @@ class Files(Case):
         self.assertIn("split", {name_of(image) for image in self.processes(run)})
 
 
+class Losses(Case):
+    def test_what_is_lost_is_counted_exactly(self):
+        """While the recorder stands still its rings run over."""
+        folder = self.folder()
+        command = [harness.YARNPROF, "record", "--outside", "--ring=256K", "--callgraph=dwarf:16384",
+                   "-o", f"{folder}/", "--", "sh", "-c", f"{SPLIT} 12; times"]
+        recorder = harness.start(command, folder, preload=False)
+        begun = time.monotonic()
+        for pause in (0.4, 0.2):
+            time.sleep(pause)
+            recorder.send_signal(signal.SIGSTOP)
+            time.sleep(pause)
+            recorder.send_signal(signal.SIGCONT)
+        run = self.finished(recorder, begun, folder)
+        self.assertEqual(run.status, 0, run.stderr)
+        user, _ = run.stdout.decode().splitlines()[-1].split()
+        minutes, seconds = re.match(r"(\d+)m([\d.]+)s", user).groups()
+        trust = harness.trust(run.dumps)
+        self.assertGreater(trust["lost"], 100)
+        expected = (60 * int(minutes) + float(seconds)) * harness.FREQUENCY
+        self.assertAlmostEqual((trust["samples"] + trust["lost"]) / expected, 1, delta=0.04)
+
+    def test_nothing_is_lost_while_the_recorder_names_and_writes(self):
+        run = self.record(["sh", "-c", f"{CHILDREN} threads & {SPLIT} 8 & {SPLIT} 8 & wait"])
+        self.assert_none_lost(harness.trust(run.dumps))
+
+
 class Rights(Case):
     @unittest.skipUnless(os.getuid(), "root may follow every program")
     def test_programs_that_gain_rights_are_named(self):
@@ -394,7 +422,9 @@ class Build(Case):
         if os.getuid():
             self.assertLess(sampler["ring_got_bytes"], 1 << 20)
             self.assertLessEqual(sampler["stack_got_bytes"], 16 << 10)
-        self.assert_none_lost(harness.trust(run.dumps))
+        # They hold 30 ms: with other work on the machine that is not always enough.
+        trust = harness.trust(run.dumps)
+        self.assertLess(trust["lost"], 0.01 * (trust["samples"] + trust["lost"]))
 
 
 if __name__ == "__main__":

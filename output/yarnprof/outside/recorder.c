@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/outside/recorder.h"
 
-#include <poll.h>
+#include <inttypes.h>
 
 #include "output/yarnprof/io/status.h"
-
-enum { LEADERS_MAX = 1024 };
 
 int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const struct yarn_job *job)
 {
@@ -17,32 +15,31 @@ int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const str
         return err;
     }
     err = yarn_process_tree_open(&recorder->tree, job, &recorder->session);
+    if (!err)
+        err = yarn_drain_open(&recorder->drain, &recorder->session);
     if (err)
         yarn_complain("record", "no memory for the processes (%s)", strerror(-err));
     return err;
 }
 
-static void drain(struct yarn_recorder_outside *recorder, bool is_last)
+/* What is older than `until_ns`. */
+static void drain(struct yarn_recorder_outside *recorder, uint64_t until_ns)
 {
     bool has_news;
     struct yarn_record_listener listener = yarn_process_tree_listener(&recorder->tree);
-    yarn_session_drain(&recorder->session, is_last, &listener, &has_news);
+    yarn_session_drain_until(&recorder->session, until_ns, &listener, &has_news);
     yarn_process_tree_store(&recorder->tree);
 }
 
 void yarn_recorder_outside_drain(struct yarn_recorder_outside *recorder)
 {
     if (!recorder->is_over)
-        drain(recorder, false);
+        drain(recorder, yarn_drain_copied_ns(&recorder->drain));
 }
 
 void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder, uint64_t most_ns)
 {
-    struct pollfd leaders[LEADERS_MAX];
-    size_t count =
-        recorder->is_over ? 0 : yarn_session_watched(&recorder->session, leaders, LEADERS_MAX);
-    int ready = yarn_perf_poll(leaders, count, most_ns);
-    (void)ready; /* it is looked at everything in any case */
+    yarn_drain_wait(&recorder->drain, most_ns);
 }
 
 void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder)
@@ -50,16 +47,34 @@ void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder)
     if (recorder->is_over)
         return;
     yarn_session_disable(&recorder->session);
-    drain(recorder, true);
+    yarn_drain_stop(&recorder->drain);
+    while (yarn_drain_copy_rest(&recorder->drain))
+        drain(recorder, yarn_drain_copied_ns(&recorder->drain));
+    drain(recorder, UINT64_MAX);
     recorder->is_over = true;
+}
+
+/* As the kernel counted them: records say so only where a later one found room. */
+static uint64_t count_lost(const struct yarn_session *session)
+{
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < session->request->nr_events; i++)
+        if (!session->statuses[i].error)
+            lost += yarn_session_count(session, i).lost;
+    return lost;
 }
 
 size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int status)
 {
     struct yarn_process_tree *tree = &recorder->tree;
+    uint64_t lost = count_lost(&recorder->session);
+    yarn_process_tree_add_lost(tree, yarn_u64_minus(lost, tree->nr_lost));
     yarn_process_tree_end(tree, status);
     if (tree->failure)
         yarn_complain("record", "%s (%s)", tree->failure, strerror(-tree->error));
+    if (tree->nr_lost_unsaid)
+        yarn_complain("record", "%" PRIu64 " samples were lost: the rings were full",
+                      tree->nr_lost_unsaid);
     yarn_unfollowed_report(&tree->unfollowed);
     return tree->nr_dumps;
 }
@@ -67,5 +82,6 @@ size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int sta
 void yarn_recorder_outside_close(struct yarn_recorder_outside *recorder)
 {
     yarn_process_tree_close(&recorder->tree);
+    yarn_drain_close(&recorder->drain);
     yarn_session_close(&recorder->session);
 }

@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "output/yarnprof/outside/drain.h"
 #include "output/yarnprof/outside/tree.h"
 
 struct yarn_recorder_outside {
@@ -15,6 +16,7 @@ struct yarn_recorder_outside {
     struct yarn_target target;
     struct yarn_session_request request;
     struct yarn_session session;
+    struct yarn_drain drain;
     struct yarn_process_tree tree;
     bool is_over; /* nothing is recorded any more */
 };

@@ -361,9 +361,10 @@ static void on_mapping(struct yarn_process_tree *tree, const struct yarn_typed_r
 static void on_lost(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
 {
     struct yarn_tree_process *process = find(tree, record->perf.pid);
+    if (!process || !process->followed || !process->has_program)
+        return; /* the kernel's count has it */
     tree->nr_lost += record->lost.count;
-    if (process)
-        feed(process, record);
+    feed(process, record);
 }
 
 static void on_other(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
@@ -433,6 +434,17 @@ void yarn_process_tree_store(struct yarn_process_tree *tree)
     visit(tree, see_images);
     yarn_image_cache_sweep(&tree->shared.images);
     visit(tree, look_for_closed);
+}
+
+void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)
+{
+    struct yarn_tree_process *process = find(tree, (uint32_t)tree->first_pid);
+    for (size_t i = 0; i < YARN_TREE_BUCKETS && !(process && process->followed); i++)
+        process = tree->buckets[i];
+    if (process && process->followed)
+        process->followed->account.nr_lost += count;
+    else
+        tree->nr_lost_unsaid += count;
 }
 
 void yarn_process_tree_end(struct yarn_process_tree *tree, int status)

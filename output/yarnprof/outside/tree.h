@@ -23,11 +23,12 @@ struct yarn_process_tree {
     struct yarn_pipeline_shared shared;
     struct yarn_unfollowed unfollowed;
     pid_t first_pid;   /* of the command */
-    uint64_t nr_lost;  /* records, as far as the kernel said so in the rings */
+    uint64_t nr_lost;  /* records, as far as a process's dump says so */
     uint64_t nr_stray; /* records of processes that were never announced */
     uint64_t nr_malformed;
     size_t nr_dumps, nr_processes;
-    const char *failure; /* the first that a process had, and its negative errno; NULL: none */
+    uint64_t nr_lost_unsaid; /* there was no dump to say so */
+    const char *failure;     /* the first that a process had, and its negative errno; NULL: none */
     int error;
 };
 
@@ -55,6 +56,10 @@ struct yarn_record_listener yarn_process_tree_listener(struct yarn_process_tree 
 
 /* After each pass over the rings: names and stores what was recorded. */
 void yarn_process_tree_store(struct yarn_process_tree *tree);
+
+/* Samples that no record is of and no record says the loss of: the first process that has a dump
+ * says so, since it is not known whose they were. */
+void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count);
 
 /* The status by which the command has ended, where it was not followed to its end; what still lives
  * is recorded no more. */
