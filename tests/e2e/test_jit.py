@@ -4,6 +4,7 @@ those of the kernel."""
 
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -86,6 +87,49 @@ class Node(harness.Case):
         whole = trust["stacks_complete"]
         # What its own code leads to through registers, without a frame yet or any more, is cut off.
         self.assertGreaterEqual(whole, 0.85 * trust["samples"])
+
+
+class Unnamed(harness.Case):
+    """Where names are missing, report, info and the page say which switch gives them."""
+
+    LOOP = "def hot(n):\n    return sum(i * i for i in range(n))\nfor _ in range(100): hot(20000)\n"
+
+    def said(self, run):
+        """The same sentence in all three; "": none."""
+        page = self.root / "page.html"
+        harness.yarnprof("flamegraph", run.dumps, "-o", page)
+        text = page.read_text(errors="replace")
+        sentences = [
+            re.search(pattern, text)
+            for pattern, text in (
+                (r"note: (.* % of the samples are in .*gives.*)", harness.yarnprof("report", run.dumps).stdout.decode()),
+                (r" names +(.* % of the samples are in .*gives.*)", harness.yarnprof("info", run.dumps).stdout.decode()),
+                (r"<dt>Names</dt><dd>(.*)</dd>", text),
+            )
+        ]
+        words = {match[1] if match else "" for match in sentences}
+        self.assertEqual(len(words), 1, words)
+        return words.pop()
+
+    def test_an_interpreter(self):
+        python = next((path for path in ("/usr/bin/python3", shutil.which("python3")) if path and
+                       pathlib.Path(path).exists()), None)
+        if not python:
+            self.skipTest("python3 is not on this machine")
+        sentence = self.said(self.run_program([python, "-c", self.LOOP]))
+        self.assertRegex(sentence, r"in Python's interpreter: python3 -X perf gives .* as does yarnprof record --jit")
+
+    def test_generated_code(self):
+        node = shutil.which("node")
+        if not node:
+            self.skipTest("node is not on this machine")
+        script = self.root / "fib.js"
+        script.write_text(SCRIPT)
+        self.assertRegex(self.said(self.run_program([node, script])),
+                         r"in Node.js's generated code without names: node --perf-basic-prof gives")
+        named = self.run_program([node, "--perf-basic-prof", script])
+        remove_maps(str(script))
+        self.assertEqual(self.said(named), "")
 
 
 @harness.as_root

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "output/analysis/profile/event_status.h"
+#include "output/analysis/profile/unnamed.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -154,6 +155,8 @@ static void put_trust(const struct yarn_page_side *side, FILE *file)
 {
     const struct yarn_profile *profile = side->profile;
     struct yarn_trust trust = trust_of(profile);
+    char unnamed[512]; /* made of our own words */
+    struct yarn_text text = yarn_text_of(unnamed, sizeof unnamed);
     put_count("<dt>Samples</dt><dd>", trust.samples, file);
     put_count(", lost: ", trust.lost, file);
     (void)fprintf(file, "; CPU time that no sample stands for: %.3f s",
@@ -174,6 +177,8 @@ static void put_trust(const struct yarn_page_side *side, FILE *file)
     put_count(", failed: ", trust.stacks_failed, file);
     put_count(", none: ", trust.stacks_none, file);
     (void)fputs("</dd>\n", file);
+    if (yarn_unnamed_describe(profile, &text))
+        (void)fprintf(file, "<dt>Names</dt><dd>%s</dd>\n", unnamed);
 }
 
 /* The page's resolution in time and threads. */

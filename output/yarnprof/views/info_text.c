@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "output/analysis/profile/event_status.h"
+#include "output/analysis/profile/unnamed.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -402,6 +403,16 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
     (void)fprintf(out->file, "%12s\n", trust->clean_end ? "yes" : "no");
 }
 
+/* Of the profile: the frames of several dumps are counted together, so it is said once. */
+static void print_unnamed(const struct yarn_profile *profile, size_t number,
+                          const struct yarn_out *out)
+{
+    char bytes[512];
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    if (number + 1 == profile->nr_dumps && yarn_unnamed_describe(profile, &text))
+        print_pair(out, "names", bytes);
+}
+
 static void print_messages(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     if (!dump->nr_messages)
@@ -447,6 +458,7 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
     print_threads(profile, number, out);
     print_modules(dump, out);
     print_trust(profile, number, out);
+    print_unnamed(profile, number, out);
     print_messages(dump, out);
 }
 

@@ -66,6 +66,7 @@ YARN_MUST_CHECK int yarn_report_metrics(const struct yarn_profile_report *report
                                         const struct yarn_out *out);
 
 /* Parts of the text: what was recorded and what is missing from it; the views with depth. */
+void yarn_report_print_foot(const struct yarn_profile_report *report, const struct yarn_out *out);
 void yarn_report_print_head(const struct yarn_profile_report *report, const struct yarn_out *out);
 void yarn_report_print_tree(const struct yarn_profile_report *report, const struct yarn_out *out);
 /* Rows below those of the event: samples that were lost, time in the kernel that could not be

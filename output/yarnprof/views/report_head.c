@@ -2,6 +2,7 @@
 #include <stdarg.h>
 
 #include "output/analysis/profile/event_status.h"
+#include "output/analysis/profile/unnamed.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -188,6 +189,15 @@ static void print_why_unsampled(const struct yarn_profile_report *report,
                                      yarn_number_duration(parts.ns[i]).text,
                                      yarn_unsampled_word((enum yarn_unsampled_reason)i));
     note(out, "of the unsampled time %s", text);
+}
+
+/* At the end, where what was shown raises the question. */
+void yarn_report_print_foot(const struct yarn_profile_report *report, const struct yarn_out *out)
+{
+    char bytes[512];
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    if (!report->is_part && yarn_unnamed_describe(report->profile, &text))
+        note(out, "%s", bytes);
 }
 
 /* Stripped programs and libraries: what would help is in nobody's manual. */

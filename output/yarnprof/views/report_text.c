@@ -223,5 +223,6 @@ int yarn_report_text(const struct yarn_profile_report *report, const struct yarn
     if (!err && !is_done)
         print_rows(report, out);
     yarn_report_print_phases(report, out);
+    yarn_report_print_foot(report, out);
     return err;
 }

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/analysis/profile/unnamed.h"
+
+#include <stdio.h>
+
+#include "output/analysis/value/runtime.h"
+
+#define LEAST_PERCENT 10.0
+
+/* Python's functions have such names where it was asked for them. */
+static const char named[] = "py::";
+
+struct counts {
+    uint64_t samples, made, interpreted;
+    const struct yarn_runtime *interpreter; /* that most of the interpreted are of */
+    bool has_names;
+};
+
+static const struct yarn_runtime *interpreter_of(const struct yarn_profile *profile,
+                                                 const struct yarn_profile_function *function)
+{
+    const struct yarn_runtime *runtime =
+        function->module
+            ? yarn_runtime_of(yarn_profile_text(profile, profile->modules[function->module].path))
+            : NULL;
+    return runtime && runtime->interprets ? runtime : NULL;
+}
+
+static void count(const struct yarn_profile *profile, struct counts *counts)
+{
+    for (size_t i = 0; i < profile->nr_frames; i++) {
+        const struct yarn_profile_frame *frame = &profile->frames[i];
+        const struct yarn_profile_function *function = &profile->functions[frame->function];
+        const struct yarn_runtime *interpreter = interpreter_of(profile, function);
+        const char *name = yarn_profile_text(profile, function->name);
+        counts->has_names |= strncmp(name, named, sizeof named - 1) == 0;
+        counts->samples += frame->leaf_samples;
+        if (function->is_made)
+            counts->made += frame->leaf_samples;
+        if (!interpreter || !frame->leaf_samples)
+            continue;
+        counts->interpreted += frame->leaf_samples;
+        counts->interpreter = interpreter;
+    }
+}
+
+/* Whose generated code it is: that of a runtime whose file was mapped. NULL: unknown. */
+static const struct yarn_runtime *maker_of(const struct yarn_profile *profile)
+{
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        for (size_t k = 0; k < dump->nr_modules; k++) {
+            struct yarn_span path = dump->modules[k].path; /* a NUL is behind it */
+            const struct yarn_runtime *runtime =
+                path.size ? yarn_runtime_of((const char *)path.data) : NULL;
+            if (runtime)
+                return runtime;
+        }
+    }
+    return NULL;
+}
+
+static void describe(const struct yarn_runtime *runtime, double percent, const char *where,
+                     struct yarn_text *text)
+{
+    char share[32];
+    (void)snprintf(share, sizeof share, "%.1f %%", percent);
+    yarn_text_add_format(text, "%s of the samples are in %s%s%s: ", share,
+                         runtime ? runtime->name : "", runtime ? "'s " : "", where);
+    if (!runtime)
+        yarn_text_add(text, "a switch of the runtime that writes /tmp/perf-PID.map gives names");
+    else
+        yarn_text_add_format(text, "%s gives its functions names%s%s%s%s", runtime->way,
+                             runtime->note ? " (" : "", runtime->note ? runtime->note : "",
+                             runtime->note ? ")" : "",
+                             runtime->is_safe ? ", as does yarnprof record --jit" : "");
+}
+
+bool yarn_unnamed_describe(const struct yarn_profile *profile, struct yarn_text *text)
+{
+    struct counts counts = {.samples = 0};
+    count(profile, &counts);
+    double made = counts.samples ? 100.0 * (double)counts.made / (double)counts.samples : 0;
+    double interpreted =
+        counts.samples ? 100.0 * (double)counts.interpreted / (double)counts.samples : 0;
+    if (interpreted > LEAST_PERCENT && !counts.has_names && interpreted >= made)
+        describe(counts.interpreter, interpreted, "interpreter", text);
+    else if (made > LEAST_PERCENT)
+        describe(maker_of(profile), made, "generated code without names", text);
+    else
+        return false;
+    return true;
+}
