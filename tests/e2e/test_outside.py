@@ -378,6 +378,26 @@ class Running(Case):
             self.assertIn(text, run.stderr)
             self.assertEqual(run.stderr.count(b"\n"), 1)
 
+    def test_what_cannot_be_followed_is_said_as_it_is(self):
+        process = self.begin(["python3", "-c", "import threading, time\n"
+                              "threading.Thread(target=time.sleep, args=[60]).start()\n"
+                              "print('ready', flush=True)"])
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        threads = {int(tid) for tid in os.listdir(f"/proc/{process.pid}/task")} - {process.pid}
+        kernel = pathlib.Path("/proc/2/status").read_text()
+        self.assertTrue(threads)
+        for pid, text in ((threads.pop(), b"that is a thread's number"),
+                          *([(2, b"a thread of the kernel")] if "kthreadd" in kernel and not os.getuid() else ()),
+                          *([(1, b"not yours to look into")] if os.getuid() else ())):
+            run = self.attach(pid, "--duration=100")
+            self.assertEqual((run.status, run.stderr.count(b"\n")), (1, 1))
+            self.assertIn(text, run.stderr)
+
+    def test_tree_is_of_processes_that_run(self):
+        run = self.record(["true"], "--tree")
+        self.assertEqual(run.status, 2)
+        self.assertIn(b"-p PID", run.stderr)
+
 
 class Build(Case):
     FILES = 30

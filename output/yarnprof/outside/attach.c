@@ -222,6 +222,22 @@ static int run(struct yarn_attach *attach, struct attaching *attaching)
     return YARN_STATUS_OK;
 }
 
+static const char *why_not(int err)
+{
+    switch (-err) {
+    case ESRCH:
+        return "there is no such process";
+    case ENOENT:
+        return "that is a thread's number: its process's would be right";
+    case ENOEXEC:
+        return "that is a thread of the kernel, and runs no program";
+    case EACCES:
+        return "that is not yours to look into: its user, root or CAP_SYS_PTRACE may";
+    default:
+        return strerror(-err);
+    }
+}
+
 static int open_tasks(struct attaching *attaching, const struct yarn_attach *attach)
 {
     pid_t pid = 0;
@@ -230,10 +246,8 @@ static int open_tasks(struct attaching *attaching, const struct yarn_attach *att
         yarn_complain("record",
                       "-p %s: numbers of processes, with commas between them, would be right",
                       attach->pids);
-    else if (err == -ESRCH)
-        yarn_complain("record", "-p %d: there is no such process", pid);
     else if (err)
-        yarn_complain("record", "-p %d: %s", pid, strerror(-err));
+        yarn_complain("record", "-p %d: %s", pid, why_not(err));
     return err == -EINVAL ? YARN_STATUS_USAGE : err ? YARN_STATUS_FAILED : 0;
 }
 

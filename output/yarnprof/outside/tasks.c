@@ -26,22 +26,44 @@ static int parse(struct yarn_tasks *tasks, const char *list)
     }
 }
 
-int yarn_tasks_open(struct yarn_tasks *tasks, const char *list, bool has_tree, pid_t *ret_pid)
+/* Who may not look into a process sees neither its program nor, with hidepid, its folder. */
+static int check_program(pid_t pid)
 {
-    *tasks = (struct yarn_tasks){.has_tree = has_tree};
-    int err = parse(tasks, list);
-    for (size_t i = 0; !err && i < tasks->nr_named; i++) {
-        *ret_pid = tasks->named[i].pid;
-        tasks->named[i].fd = (int)syscall(SYS_pidfd_open, tasks->named[i].pid, 0);
-        err = tasks->named[i].fd < 0 ? -errno : 0;
-    }
-    return err;
+    char path[64], program[1];
+    (void)snprintf(path, sizeof path, "/proc/%d/exe", pid);
+    if (readlink(path, program, sizeof program) >= 0)
+        return 0;
+    if (errno != ENOENT)
+        return -errno;
+    (void)snprintf(path, sizeof path, "/proc/%d", pid);
+    return access(path, F_OK) ? -EACCES : -ENOEXEC;
 }
 
 static bool is_alive(int fd)
 {
     struct pollfd end = {.fd = fd, .events = POLLIN};
     return poll(&end, 1, 0) == 0;
+}
+
+/* Why not -EINVAL: that is what earlier kernels say of a thread. */
+static int open_named(pid_t pid, int *ret_fd)
+{
+    *ret_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+    if (*ret_fd < 0)
+        return errno == EINVAL ? -ENOENT : -errno;
+    int err = check_program(pid);
+    return err && is_alive(*ret_fd) ? err : 0;
+}
+
+int yarn_tasks_open(struct yarn_tasks *tasks, const char *list, bool has_tree, pid_t *ret_pid)
+{
+    *tasks = (struct yarn_tasks){.has_tree = has_tree};
+    int err = parse(tasks, list);
+    for (size_t i = 0; !err && i < tasks->nr_named; i++) {
+        *ret_pid = tasks->named[i].pid;
+        err = open_named(tasks->named[i].pid, &tasks->named[i].fd);
+    }
+    return err;
 }
 
 bool yarn_tasks_are_alive(const struct yarn_tasks *tasks)

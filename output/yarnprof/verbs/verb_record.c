@@ -344,6 +344,10 @@ int yarn_verb_record(int argc, char **argv)
         yarn_complain("record", "-p and a command exclude each other");
         status = YARN_STATUS_USAGE;
     }
+    if (status < 0 && request.attach.has_tree && !request.attach.pids) {
+        yarn_complain("record", "--tree is of processes that run already: -p PID names them");
+        status = YARN_STATUS_USAGE;
+    }
     if (status < 0 && request.attach.pids)
         status = run_outside(&request, NULL);
     if (status < 0 && !argv[first]) {
