@@ -370,6 +370,16 @@ class Running(Case):
                 self.assertGreater(shares.get(f"relay_{i}", 0), 4, shares)
         self.assertEqual(process.wait(), 3)
 
+    @unittest.skipUnless(os.getuid(), "root may record every process")
+    def test_another_user_s_process_is_refused_in_words(self):
+        if os.stat("/proc/1").st_uid == os.getuid():
+            self.skipTest("process 1 is this user's")
+        run = self.attach("1", "--duration=100")
+        self.assertEqual(run.status, 1)
+        self.assertIn(b"-p 1: it is another user's", run.stderr)
+        self.assertIn(b"CAP_PERFMON", run.stderr)
+        self.assertEqual(run.stderr.count(b"\n"), 1, run.stderr)
+
     def test_what_is_no_process_is_said(self):
         for pids, status, text in (("0", 2, b"numbers of processes"), ("12,", 2, b"numbers of processes"),
                                    ("4194303", 1, b"there is no such process")):
