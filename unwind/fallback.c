@@ -17,23 +17,35 @@ static bool has_file(const struct yarn_rule_cache *cache, uint64_t address)
     return module && module->image;
 }
 
+/* The code before an address, of a file or in `room`; empty where none is. */
+static struct yarn_span code_before(const struct yarn_rule_cache *cache, uint64_t address,
+                                    uint8_t room[CALL_SIZE_MAX])
+{
+    uint64_t before = address - CALL_SIZE_MAX;
+    if (address < LOWEST_ADDRESS || address >> 48)
+        return YARN_SPAN_EMPTY;
+    const struct yarn_module *module = yarn_module_map_find(cache->map, address - 1);
+    if (!module)
+        return YARN_SPAN_EMPTY;
+    if (module->image)
+        return yarn_span_sub(yarn_image_at(module->image, before - module->bias), 0, CALL_SIZE_MAX);
+    if (yarn_target_read(yarn_module_map_target(cache->map), before, room, CALL_SIZE_MAX))
+        return YARN_SPAN_EMPTY;
+    return yarn_span_of(room, CALL_SIZE_MAX);
+}
+
 /* Whether code is there, with a call before it; *ret_target is where that leads from the address,
  * 0 where the instruction does not say. */
 static bool read_call(const struct yarn_rule_cache *cache, uint64_t address, int64_t *ret_target)
 {
-    uint8_t bytes[CALL_SIZE_MAX];
-    uint64_t before = address - sizeof bytes;
-    if (address < LOWEST_ADDRESS || address >> 48)
-        return false;
-    const struct yarn_module *module = yarn_module_map_find(cache->map, address - 1);
-    if (!module)
-        return false;
-    struct yarn_span code = yarn_span_of(bytes, sizeof bytes);
-    if (module->image)
-        code = yarn_span_sub(yarn_image_at(module->image, before - module->bias), 0, sizeof bytes);
-    else if (yarn_target_read(yarn_module_map_target(cache->map), before, bytes, sizeof bytes))
-        return false;
-    return cache->machine->is_call(code, ret_target);
+    uint8_t room[CALL_SIZE_MAX];
+    return cache->machine->is_call(code_before(cache, address, room), ret_target);
+}
+
+bool yarn_fallback_is_own_address(const struct yarn_rule_cache *cache, uint64_t address)
+{
+    uint8_t room[CALL_SIZE_MAX];
+    return cache->machine->is_call_to_next(code_before(cache, address, room));
 }
 
 bool yarn_fallback_is_return(const struct yarn_rule_cache *cache, uint64_t address)

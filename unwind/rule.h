@@ -88,6 +88,8 @@ struct yarn_unwind_machine {
     /* Whether the code that ends at the return address ends in a call; *ret_target is where that
      * call leads relative to the return address, 0 for an indirect call. */
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);
+    /* Whether that call is one to the return address itself, to learn it: no frame is behind it. */
+    bool (*is_call_to_next)(struct yarn_span code);
     /* Whether that call is one through a word at a fixed address: *ret_slot. */
     bool (*call_slot)(struct yarn_span code, uint64_t return_address, uint64_t *ret_slot);
     /* Whether the code at the address begins with a jump through such a word. */

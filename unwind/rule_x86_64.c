@@ -246,6 +246,14 @@ static bool is_call(struct yarn_span code, int64_t *ret_target)
     return false;
 }
 
+/* `call 1f; 1:`, whose word is popped or dropped, and never returned to. */
+static bool is_call_to_next(struct yarn_span code)
+{
+    static const uint8_t call[] = {0xe8, 0, 0, 0, 0};
+    return code.size >= sizeof call &&
+           memcmp(code.data + code.size - sizeof call, call, sizeof call) == 0;
+}
+
 /* `call *disp(%rip)` is ff 15 and four bytes. */
 static bool call_slot(struct yarn_span code, uint64_t return_address, uint64_t *ret_slot)
 {
@@ -309,6 +317,7 @@ const struct yarn_unwind_machine yarn_machine_native = {
     .read_depth = yarn_code_depth_x86_64,
     .allocates = yarn_code_allocates_x86_64,
     .is_call = is_call,
+    .is_call_to_next = is_call_to_next,
     .call_slot = call_slot,
     .stub_slot = stub_slot,
     .jump_target = jump_target,

@@ -141,6 +141,18 @@ static bool append(struct walk *walk, uint64_t lookup_ip, const struct yarn_cach
     return true;
 }
 
+/* A word that the function has pushed by a call to the next instruction, to learn where it is, and
+ * that its tables know nothing of: the step from there leads to its caller. */
+static bool is_own_address(const struct walk *walk, const struct yarn_cached_rule *found)
+{
+    const struct yarn_frames *frames = walk->frames;
+    if (walk->is_exact || !frames->count || !found->function_size)
+        return false;
+    const struct yarn_unwind_frame *inner = &frames->frame[frames->count - 1];
+    return (uint32_t)inner->lookup_ip - inner->in_function == found->function &&
+           yarn_fallback_is_own_address(&walk->unwinder->cache, walk->registers.ip);
+}
+
 static enum yarn_step step_by_libunwind(struct walk *walk, const struct yarn_rule *rule,
                                         const struct yarn_module *module, uint64_t lookup_ip)
 {
@@ -291,7 +303,7 @@ static bool run(struct walk *walk)
         struct yarn_cached_rule found = find_rule(walk, &lookup_ip);
         const struct yarn_module *module = module_at(unwinder, found.module);
         frames->end = YARN_UNWIND_TRUNCATED;
-        if (!append(walk, lookup_ip, &found, module))
+        if (!is_own_address(walk, &found) && !append(walk, lookup_ip, &found, module))
             return false;
         if (walk->is_exact && is_elsewhere(walk) && found.rule.kind != YARN_RULE_END)
             return false;

@@ -50,6 +50,17 @@ class Tableless(harness.Case):
     def test_callers_with_frame_pointers_by_libunwind(self):
         self.check("tableless_framed", YARN_UNWINDER="libunwind")
 
+    def test_a_function_that_learns_its_own_address_is_one_frame(self):
+        for variables in ({}, {"YARN_UNWINDER": "libunwind"}):
+            with self.subTest(**variables):
+                run = self.run_program([harness.HOSTS / "own_address", 20000000],
+                                       YARN_EVENTS="cpu-clock/freq=4000/u", **variables)
+                stacks = collections.Counter(tuple(frame.name for frame in sample.frames[:3])
+                                             for sample in harness.samples(run.dumps))
+                inside = {names: n for names, n in stacks.items() if names[0] == "learn_address"}
+                self.assertGreater(sum(inside.values()), 200)
+                self.assertEqual({names[1] for names in inside}, {"main"}, inside)
+
 
 if __name__ == "__main__":
     harness.main()
