@@ -4,12 +4,9 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "core/sys/clock.h"
-#include "core/sys/perf.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/outside/recorder.h"
 #include "output/yarnprof/outside/tasks.h"
@@ -148,46 +145,6 @@ static size_t count_threads(struct attaching *attaching)
     return nr_threads;
 }
 
-/* Nothing is to be opened on it at all, not even what counts nothing. */
-static bool is_denied(pid_t pid)
-{
-    struct perf_event_attr attr = {
-        .size = sizeof attr,
-        .type = PERF_TYPE_SOFTWARE,
-        .config = PERF_COUNT_SW_DUMMY,
-        .exclude_kernel = 1,
-        .exclude_hv = 1,
-    };
-    int fd = yarn_perf_open(&attr, pid, -1, -1);
-    if (fd >= 0)
-        (void)close(fd);
-    return fd == -EACCES || fd == -EPERM;
-}
-
-/* Processes show as root's where they forbid to be looked at. */
-static bool is_another_user_s(pid_t pid)
-{
-    struct stat info;
-    char path[32];
-    (void)snprintf(path, sizeof path, "/proc/%d", pid);
-    return stat(path, &info) == 0 && info.st_uid != geteuid();
-}
-
-static int refuse_others(const struct yarn_tasks *tasks)
-{
-    for (size_t i = 0; i < tasks->nr_named; i++) {
-        pid_t pid = tasks->named[i].pid;
-        if (!is_another_user_s(pid) || !is_denied(pid))
-            continue;
-        yarn_complain("record",
-                      "-p %d: it is another user's, or forbids to be looked at: root may record "
-                      "it, or who has CAP_PERFMON",
-                      pid);
-        return -EPERM;
-    }
-    return 0;
-}
-
 /* As many descriptors as there may be: each thread takes some for each core. */
 static int open_recorder(struct attaching *attaching)
 {
@@ -198,9 +155,6 @@ static int open_recorder(struct attaching *attaching)
         yarn_complain("record", "the processes have ended");
         return err ? err : -ESRCH;
     }
-    err = refuse_others(&attaching->tasks);
-    if (err)
-        return err;
     bool is_raised = yarn_process_raise_files(&before);
     (void)is_raised;
     recorder->target = yarn_target_of(attaching->tasks.pids[0]);
@@ -278,7 +232,8 @@ static const char *why_not(int err)
     case ENOEXEC:
         return "that is a thread of the kernel, and runs no program";
     case EACCES:
-        return "that is not yours to look into: its user, root or CAP_SYS_PTRACE may";
+        return "it is another user's, or forbids to be looked at: root may record it, or who has "
+               "CAP_SYS_PTRACE";
     default:
         return strerror(-err);
     }
