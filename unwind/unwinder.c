@@ -293,6 +293,15 @@ static bool is_elsewhere(const struct walk *walk)
            walk->registers.sp - stack->start >= stack->first.size + stack->second.size;
 }
 
+/* Code that returns from a signal, and has no table, is what its address says: no call is before
+ * it, but perhaps another function's end. */
+static void name_by_itself(struct yarn_frames *frames)
+{
+    struct yarn_unwind_frame *frame = &frames->frame[frames->count - 1];
+    frame->lookup_ip = frame->ip;
+    frame->in_function = 0;
+}
+
 /* True where a register was needed that our rules do not follow. */
 static bool run(struct walk *walk)
 {
@@ -312,12 +321,15 @@ static bool run(struct walk *walk)
             return false;
         search_frame(walk, &found, lookup_ip);
         uint64_t marked = walk->registers.value[unwinder->machine->frame];
+        bool was_exact = walk->is_exact;
         enum yarn_step step = step_by_rule(walk, &found.rule, module, lookup_ip);
         if (step != YARN_STEP_OK) {
             walk->is_at_start = found.rule.kind == YARN_RULE_END;
             frames->end = end_of(walk, step, &found.rule);
             return step == YARN_STEP_UNKNOWN && found.rule.kind != YARN_RULE_NONE;
         }
+        if (!was_exact && walk->is_exact && found.rule.kind == YARN_RULE_NONE)
+            name_by_itself(frames);
         if (is_senseless(walk))
             return false;
         note_slots(walk, &found, lookup_ip, marked);

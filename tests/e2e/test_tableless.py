@@ -61,6 +61,14 @@ class Tableless(harness.Case):
                 self.assertGreater(sum(inside.values()), 200)
                 self.assertEqual({names[1] for names in inside}, {"main"}, inside)
 
+    def test_a_restorer_without_a_table_is_a_signal_frame_of_its_own_name(self):
+        run = self.run_program([harness.HOSTS / "own_restorer", 800], YARN_EVENTS="cpu-clock/freq=4000/u")
+        stacks = collections.Counter(tuple(frame.name for frame in sample.frames[:5])
+                                     for sample in harness.samples(run.dumps))
+        inside = {names: n for names, n in stacks.items() if names[0] == "on_signal"}
+        self.assertGreater(sum(inside.values()), 100)
+        self.assertEqual({names[1:] for names in inside}, {("own_restorer", "syscall", "send_signal", "main")})
+
 
 if __name__ == "__main__":
     harness.main()
