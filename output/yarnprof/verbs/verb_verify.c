@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/analysis/time/completeness.h"
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/io/status.h"
@@ -181,6 +182,22 @@ static bool is_trusted(const struct yarn_trust *sum, const struct request *reque
     return is_enough;
 }
 
+/* "        12  samples were lost (0.40 %)" */
+static void print_completeness(const struct yarn_profile *profile, const struct yarn_out *out)
+{
+    struct yarn_completeness completeness = yarn_completeness_of(profile);
+    for (size_t i = 0; i < completeness.count; i++) {
+        const struct yarn_completeness_row *row = &completeness.rows[i];
+        (void)fprintf(out->file, "%12s  %s",
+                      row->unit == YARN_COMPLETENESS_NS ? yarn_number_duration(row->count).text
+                                                        : yarn_number_grouped(row->count).text,
+                      row->what);
+        if (row->percent >= 0)
+            (void)fprintf(out->file, " (%.2f %%)", row->percent);
+        (void)fputc('\n', out->file);
+    }
+}
+
 /* True where all that the path names is readable and undamaged. */
 static bool check(char *path, const struct request *request, struct yarn_trust *sum)
 {
@@ -203,6 +220,8 @@ static bool check(char *path, const struct request *request, struct yarn_trust *
         print_file(&file, &request->out);
         i += file.nr_dumps;
     }
+    if (request->has_trust)
+        print_completeness(&profile, &request->out);
     yarn_profile_fini(&profile);
     return is_good;
 }

@@ -3,6 +3,7 @@
 
 #include "output/analysis/profile/event_status.h"
 #include "output/analysis/profile/unnamed.h"
+#include "output/analysis/time/completeness.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -11,6 +12,7 @@
 #include "output/yarnprof/options/command_line.h"
 #include "output/yarnprof/views/report.h"
 
+#define COMPLETENESS_PERCENT 1.0
 #define NAMELESS_PERCENT 10.0 /* with more a reader may wonder */
 
 enum { COMMAND_MOST = 160 }; /* columns, where the output is no terminal */
@@ -219,6 +221,21 @@ static void hint_at_symbols(const struct yarn_profile_report *report, const stru
              percent);
 }
 
+/* What no other line of the head has: of waits, and of a clock that counted too much. */
+static void warn_of_completeness(const struct yarn_profile_report *report,
+                                 const struct yarn_out *out)
+{
+    static const char *const keys[] = {"overcounted_ns", "blocked_unseen_ns", "switches_cut_ns"};
+    struct yarn_completeness completeness = yarn_completeness_of(report->profile);
+    for (size_t i = 0; i < completeness.count && !report->is_part; i++) {
+        const struct yarn_completeness_row *row = &completeness.rows[i];
+        for (size_t k = 0; k < YARN_COUNT_OF(keys); k++)
+            if (strcmp(row->key, keys[k]) == 0 && row->percent >= COMPLETENESS_PERCENT)
+                yarn_out_warn(out, "%s %s (%.1f %%)", yarn_number_duration(row->count).text,
+                              row->what, row->percent);
+    }
+}
+
 /* What shared a counter has that in the line above its table. */
 static void warn_of_events(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
@@ -244,6 +261,7 @@ void yarn_report_print_head(const struct yarn_profile_report *report, const stru
     warn_of_missing(report, out);
     print_why_unsampled(report, out);
     warn_of_stacks(&report->trust, out);
+    warn_of_completeness(report, out);
     warn_of_events(report, out);
     hint_at_symbols(report, out);
     if (!report->trust.samples)

@@ -3,6 +3,7 @@
 
 #include "core/event/status.h"
 #include "output/analysis/profile/event_status.h"
+#include "output/analysis/time/completeness.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -62,6 +63,26 @@ static void put_statuses(const struct yarn_profile_report *report, struct yarn_j
         yarn_json_u64(json, "processes", status.nr_dumps);
         yarn_json_u64(json, "processes_with_status", status.nr_of_them);
         yarn_json_u64(json, "children", status.nr_children);
+        yarn_json_end_object(json);
+    }
+    yarn_json_end_array(json);
+}
+
+/* All that is missing, as `verify --trust` has it; of the whole, not of a part that is looked at.
+ */
+static void put_completeness(const struct yarn_profile_report *report, struct yarn_json *json)
+{
+    struct yarn_completeness completeness = yarn_completeness_of(report->profile);
+    if (report->is_part)
+        return;
+    yarn_json_begin_array(json, "completeness");
+    for (size_t i = 0; i < completeness.count; i++) {
+        yarn_json_begin_object(json, NULL);
+        yarn_json_text(json, "key", completeness.rows[i].key);
+        yarn_json_text(json, "what", completeness.rows[i].what);
+        yarn_json_u64(json, "count", completeness.rows[i].count);
+        if (completeness.rows[i].percent >= 0)
+            yarn_json_real(json, "percent", completeness.rows[i].percent);
         yarn_json_end_object(json);
     }
     yarn_json_end_array(json);
@@ -132,6 +153,7 @@ static int put_notes(const struct yarn_profile_report *report, struct yarn_json 
     yarn_json_u64(json, "stopped_cpu_ns", coverage.stopped_cpu_ns);
     yarn_json_bool(json, "clean_end", report->trust.clean_end);
     yarn_json_u64(json, "unwritten_ns", report->trust.unwritten_ns);
+    put_completeness(report, json);
     yarn_report_put_phases(report, json);
     int err = put_kernel(report, json);
     yarn_json_end_object(json);

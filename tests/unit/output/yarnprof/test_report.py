@@ -12,7 +12,7 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 
 from command_line import WithDumps, main
-from packed_dump import Dump, constant
+from packed_dump import Dump, constant, varint
 
 REPORT = """\
 /usr/bin/app --fast 'it'\\''s'
@@ -291,6 +291,33 @@ class Missing(WithDumps):
         text = self.good("report", self.folder / "more/silent.dump")
         self.assertIn("warning: there is no sample", text)
         self.assertRegex(text, r"\n100.00 % +7\.0 ms  \[unsampled\]  of the CPU time\n")
+
+    def test_one_list_is_in_the_report_and_in_the_verdict(self):
+        """Switch records that were cut out, blocked time that nobody looked at, a clock that counted too much."""
+        dump = Dump()
+        dump.begin()
+        text = dump.text("off-cpu")
+        dump.record("EVENT", number=1, name=text, asked=text, got=text, unit=dump.text("ns"), flags=256,
+                    period=10**6)
+        dump.samples(100, stream={"weight": 10**6})
+        dump.samples(1, stream={"event": 1, "tid": 1, "weight": 3 * 10**8})
+        dump.record("SWITCHES", time_ns=10**8, is_on=0)
+        dump.record("SWITCHES", time_ns=6 * 10**8, is_on=1)
+        totals = {0: 101, 4: 101, 11: 5 * 10**7, 31: 10**9}  # samples, complete, cpu_ns, waited_ns
+        dump.record("TOTALS", time_ns=10**9, tail=b"".join(varint(key) + varint(value)
+                                                          for key, value in totals.items()))
+        path = self.folder / "completeness.dump"
+        path.write_bytes(dump.end())
+        completeness = {row["key"]: row for row in json.loads(self.good("report", "--format=json", path))["notes"]["completeness"]}
+        self.assertEqual(completeness["blocked_unseen_ns"]["count"], 7 * 10**8)
+        self.assertEqual(completeness["switches_cut_ns"]["count"], 5 * 10**8)
+        self.assertGreater(completeness["overcounted_ns"]["percent"], 1)
+        for what in ("700.0 ms of blocked time was not looked at (70.0 %)", "without switch records",
+                     "more than the CPU time was sampled"):
+            self.assertIn(what, self.good("report", path))
+        verdict = self.good("verify", "--trust", path)
+        for row in completeness.values():
+            self.assertIn(f"  {row['what']}", verdict)
 
     def test_time_in_the_kernel_has_rows(self):
         kernel = self.folder / "more/kernel.dump"
