@@ -402,6 +402,14 @@ class Running(Case):
             self.assertEqual((run.status, run.stderr.count(b"\n")), (1, 1))
             self.assertIn(text, run.stderr)
 
+    def test_where_nothing_can_be_written_that_is_the_only_reason(self):
+        process = self.begin([SPLIT, "30"])
+        own = self.outside_without([SPLIT, "1"])[0]
+        for of, more, status in ((["-p", process.pid], ["--duration=300"], 1), (["--outside"], [SPLIT, "1"], own)):
+            done = harness.yarnprof("record", *of, "-o", "/proc/nowhere/", *more, check=False)
+            self.assertEqual((done.returncode, done.stderr.count(b"\n")), (status, 1), done.stderr)
+            self.assertIn(b"cannot be written to", done.stderr)
+
     def test_tree_is_of_processes_that_run(self):
         run = self.record(["true"], "--tree")
         self.assertEqual(run.status, 2)

@@ -215,11 +215,12 @@ static int run(struct yarn_attach *attach, struct attaching *attaching)
     attach->has_recorded = true;
     follow(attaching);
     attach->nr_dumps = yarn_recorder_outside_end(&attaching->recorder, -1);
+    attach->has_failed = attaching->recorder.tree.failure;
     attach->nr_uncovered = attaching->nr_refused;
     if (attaching->nr_refused)
         yarn_complain("record", "%zu threads were not recorded (%s)", attaching->nr_refused,
                       strerror(-attaching->refusal));
-    return YARN_STATUS_OK;
+    return attach->has_failed && !attach->nr_dumps ? YARN_STATUS_FAILED : YARN_STATUS_OK;
 }
 
 static const char *why_not(int err)

@@ -57,6 +57,7 @@ static int finish(struct yarn_outside *outside, struct yarn_recorder_outside *re
         status = err == -ENOENT ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN;
     }
     outside->nr_dumps = yarn_recorder_outside_end(recorder, status);
+    outside->has_failed = recorder->tree.failure;
     if (err)
         return status;
     outside->cpu_ns = ns_of(spawn->usage.ru_utime) + ns_of(spawn->usage.ru_stime);

@@ -18,6 +18,7 @@ struct yarn_unrecorded {
     uint64_t cpu_ns;    /* of the command and its children */
     uint64_t life_ns;
     bool is_outside; /* recorded by the tool: nothing is known of the command */
+    bool is_told;    /* a line before says why */
 };
 
 /* Writes a file as large as a chunk there, which has no name and is gone at once. A folder that is

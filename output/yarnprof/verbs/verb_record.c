@@ -257,7 +257,7 @@ static void name_written(const struct yarn_written_folder *folder, uint64_t sinc
 }
 
 /* What was recorded, or why nothing was. The status: `status`, or that nothing was sampled. */
-static int report_outcome(struct request *request, struct yarn_unrecorded *unrecorded,
+static int report_outcome(struct request *request, const struct yarn_unrecorded *unrecorded,
                           uint64_t since_ns, int status)
 {
     struct yarn_written_folder folder = {.path = ""};
@@ -268,13 +268,14 @@ static int report_outcome(struct request *request, struct yarn_unrecorded *unrec
         name_written(&folder, since_ns);
         written = yarn_written_read(&folder, since_ns, run ? run : "");
     }
-    unrecorded->options = &request->options;
-    unrecorded->folder = folder.path;
-    const struct yarn_outcome outcome = {
+    struct yarn_outcome outcome = {
         .unrecorded = *unrecorded,
         .fault = request->fault[0] ? request->fault + strlen("yarn: ") : NULL,
     };
-    yarn_outcome_report(&outcome, &written);
+    outcome.unrecorded.options = &request->options;
+    outcome.unrecorded.folder = folder.path;
+    if (written.nr_dumps || !unrecorded->is_told)
+        yarn_outcome_report(&outcome, &written);
     bool is_missing = request->needs_samples && !written.samples && !written.is_unread;
     return is_missing ? YARN_STATUS_UNMET : status;
 }
@@ -303,6 +304,7 @@ static int run_outside(struct request *request, char *const argv[])
     int failure = yarn_one_file_end(&file);
     if (!has_recorded || failure || !read_environment(request))
         return failure ? failure : status;
+    unrecorded.is_told = argv ? outside.has_failed : request->attach.has_failed;
     return report_outcome(request, &unrecorded, since_ns, status);
 }
 
