@@ -81,6 +81,7 @@ static int put_process(struct sqlite *sqlite, size_t number)
         YARN_SQLITE_NUMBER(dump->trust.unsampled_ns),
         YARN_SQLITE_NUMBER(dump->trust.kernel_ns),
         YARN_SQLITE_TEXT(dump->path),
+        YARN_SQLITE_TEXT(process->rank.size ? (const char *)process->rank.data : NULL),
     };
     int err = PUT(sqlite, PROCESSES, row);
     free(command);

@@ -15,7 +15,7 @@
       "id INTEGER PRIMARY KEY, pid INTEGER, ppid INTEGER, name TEXT, executable TEXT, "            \
       "command TEXT, host TEXT, kernel TEXT, arch TEXT, start_ns INTEGER, "                        \
       "start_realtime_ns INTEGER, end_ns INTEGER, end_reason TEXT, exit_status INTEGER, "          \
-      "lost INTEGER, unsampled_ns INTEGER, kernel_ns INTEGER, dump TEXT")                          \
+      "lost INTEGER, unsampled_ns INTEGER, kernel_ns INTEGER, dump TEXT, rank TEXT")               \
     X(THREADS, "threads",                                                                          \
       "id INTEGER PRIMARY KEY, process INTEGER REFERENCES processes, tid INTEGER, name TEXT, "     \
       "start_ns INTEGER, end_ns INTEGER, cpu_ns INTEGER")                                          \

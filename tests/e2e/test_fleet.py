@@ -4,7 +4,9 @@ what other tools get."""
 
 import gzip
 import os
+import re
 import shutil
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -46,10 +48,24 @@ class Ranks(harness.Case):
         ranks = by_rank(folder)
         self.assertEqual(set(ranks), {str(rank) for rank in range(NR_RANKS)})
         self.assertEqual(max(ranks, key=ranks.get), str(NR_RANKS - 1))
+        self.check_rows(folder, ranks)
         merged = self.folder() / "job.dump"
         harness.yarnprof("merge", folder, "-o", merged)
         self.assertEqual(by_rank(merged), ranks)
         self.assertEqual({dump["process"]["rank"] for dump in harness.info(merged)}, set(ranks))
+
+    def check_rows(self, folder, ranks):
+        """By the query that SQLITE.md has for it."""
+        path = self.folder() / "job.db"
+        harness.yarnprof("export", "--to=sqlite", folder, "-o", path)
+        text = (harness.ROOT / "output" / "export" / "SQLITE.md").read_text()
+        (query,) = [one for one in re.findall(r"(?ms)^```sql\n(.*?)^```", text) if one.startswith("SELECT host, rank")]
+        with sqlite3.connect(path) as database:
+            rows = database.execute(query).fetchall()
+            columns = database.execute("SELECT type FROM pragma_table_info('processes')").fetchall()
+        self.assertEqual({rank: weight for _, rank, _, weight, _ in rows}, ranks)
+        self.assertEqual({host for host, *_ in rows}, {os.uname().nodename})
+        self.assertTrue(all(kind for (kind,) in columns))
 
     def test_by_each_launchers_variable(self):
         for name in ("OMPI_COMM_WORLD_RANK", "PMI_RANK", "SLURM_PROCID"):
