@@ -209,6 +209,21 @@ class Files(Case):
         self.assertIn(b"nothing was recorded", run.outcome)
         self.assertEqual(list(self.root.iterdir()), [])
 
+    def test_a_file_is_its_owner_s_and_its_folders_are_made(self):
+        path = self.root / "made" / "too" / "both"
+        done = harness.yarnprof("record", "--outside", "-o", path, "--", "sh", "-c", f"{SPLIT} 1; {SPLIT} 1; exit 4",
+                                check=False)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertEqual(os.listdir(path.parent), ["both"])
+        self.assertEqual(path.stat().st_mode & 0o777, 0o600)
+
+    def test_a_file_that_cannot_be_written_leaves_the_command_s_status(self):
+        folder = self.root / "gone"
+        done = harness.yarnprof("record", "--outside", "-o", folder / "both", "--", "sh", "-c",
+                                f"{SPLIT} 1; {SPLIT} 1; rm -r {folder}; exit 4", check=False)
+        self.assertEqual(done.returncode, 4, done.stderr)
+        self.assertTrue(done.stderr)
+
     def test_processes_without_a_sample_have_no_file(self):
         run = self.record(["sh", "-c", f"for i in 1 2 3 4 5 6 7 8; do true; /bin/true; done; {SPLIT} 1 >/dev/null"])
         self.assertEqual(run.status, 0, run.stderr)

@@ -11,6 +11,7 @@
 #include "output/yarnprof/io/written.h"
 #include "output/yarnprof/verbs/launch.h"
 #include "output/yarnprof/verbs/merge_dumps.h"
+#include "recording/process/path.h"
 
 enum { NAMES_TRIED_MAX = 10000 };
 
@@ -31,6 +32,9 @@ int yarn_one_file_begin(struct yarn_one_file *file, const char *pattern)
         return -ENAMETOOLONG;
     char *slash = strrchr(file->folder, '/');
     *slash = 0;
+    int err = yarn_path_make_folders(file->folder);
+    if (err)
+        return err;
     if (!mkdtemp(file->folder))
         return -errno;
     *slash = '/';
@@ -59,7 +63,10 @@ static int join(struct yarn_one_file *file, const struct yarn_sources *parts)
         return err;
     if (parts->count == 1)
         return rename(parts->list[0].path, file->path) ? -errno : 0;
-    return yarn_merge_dumps("record", parts, file->path) ? -EIO : 0;
+    mode_t mask = umask(0077); /* as dumps have it */
+    err = yarn_merge_dumps("record", parts, file->path) ? -EIO : 0;
+    (void)umask(mask);
+    return err;
 }
 
 int yarn_one_file_end(struct yarn_one_file *file)
