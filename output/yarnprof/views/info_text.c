@@ -354,12 +354,29 @@ static void print_phases(const struct yarn_profile *profile, size_t number,
     }
 }
 
+/* From outside nobody counts it: what was not sampled is not known then. */
+static void print_cpu_time(const struct yarn_profile *profile, size_t number,
+                           const struct yarn_out *out)
+{
+    const struct yarn_trust *trust = &profile->dumps[number].trust;
+    const uint64_t cpu_ns = yarn_info_cpu_ns(&profile->dumps[number]);
+    if (!cpu_ns && trust->samples) {
+        print_value(out, "CPU time", "not counted");
+        print_value(out, "unsampled", "not known");
+        return;
+    }
+    print_value(out, "CPU time", yarn_number_duration(cpu_ns).text);
+    print_share_of_time(out, "in the kernel", trust->kernel_ns, cpu_ns);
+    print_share_of_time(out, "unsampled", trust->unsampled_ns, cpu_ns);
+    print_reasons(profile, number, out);
+}
+
 static void print_trust(const struct yarn_profile *profile, size_t number,
                         const struct yarn_out *out)
 {
     const struct yarn_profile_dump *dump = &profile->dumps[number];
     const struct yarn_trust *trust = &dump->trust;
-    uint64_t cpu_ns = yarn_info_cpu_ns(dump);
+    const uint64_t cpu_ns = yarn_info_cpu_ns(dump);
     print_section(out, "Trust");
     print_value(out, "samples", yarn_number_grouped(trust->samples).text);
     if (trust->disagrees)
@@ -379,10 +396,7 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
     print_value(out, "frames unknown", yarn_number_grouped(trust->frames_unknown).text);
     if (trust->frames_unnamed)
         print_value(out, "frames unnamed", yarn_number_grouped(trust->frames_unnamed).text);
-    print_value(out, "CPU time", yarn_number_duration(cpu_ns).text);
-    print_share_of_time(out, "in the kernel", trust->kernel_ns, cpu_ns);
-    print_share_of_time(out, "unsampled", trust->unsampled_ns, cpu_ns);
-    print_reasons(profile, number, out);
+    print_cpu_time(profile, number, out);
     print_phases(profile, number, out);
     if (trust->ends_unknown) {
         print_label(out, "ends unknown");
