@@ -23,7 +23,7 @@ static void tear_down(void)
 
 static int read_one(const char *entry)
 {
-    char copy[8192];
+    char copy[YARN_OPTION_TEXT_MAX + 200];
     strcpy(copy, entry);
     char *envp[] = {"HOME=/", copy, "PATH=/bin", NULL};
     int err = yarn_options_from_env(&options, &arena, envp, &fault);

@@ -124,7 +124,9 @@ START_TEST(a_group_is_read_in_one_moment_and_stops_in_one)
     ck_assert_mem_eq(values, again, sizeof values);
     ck_assert_uint_ge(values[1].count, PAGES);
     ck_assert_uint_ge(values[2].count, PAGES);
-    ck_assert_uint_le(values[2].count, PAGES + TOLERANCE);
+    /* Twice would be twice as many; what a sanitizer touches in a hundred readings is a few more.
+     */
+    ck_assert_uint_le(values[2].count, PAGES + 10 * TOLERANCE);
     ck_assert_int_eq(yarn_counters_read(counters, again, 2), 0);
     yarn_counters_close(counters);
 }
