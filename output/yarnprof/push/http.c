@@ -50,12 +50,12 @@ static bool load(void *library)
 const char *yarn_http_open(struct yarn_http *http, const char *header)
 {
     *http = (struct yarn_http){.header = header};
-    http->library = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!http->library)
-        http->library = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
-    if (!http->library)
+    http->loaded = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!http->loaded)
+        http->loaded = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
+    if (!http->loaded)
         return "there is no libcurl: install Debian's package libcurl4";
-    if (!load(http->library))
+    if (!load(http->loaded))
         return "this libcurl lacks what is needed of it";
     http->session = curl.init();
     return http->session ? NULL : "libcurl cannot begin";
@@ -65,8 +65,8 @@ void yarn_http_fini(struct yarn_http *http)
 {
     if (http->session)
         curl.cleanup(http->session);
-    if (http->library)
-        (void)dlclose(http->library);
+    if (http->loaded)
+        (void)dlclose(http->loaded);
     *http = YARN_HTTP_CLOSED;
 }
 

@@ -9,12 +9,12 @@
 #include "core/base/span.h"
 
 struct yarn_http {
-    void *library;      /* owned */
+    void *loaded;       /* owned */
     void *session;      /* owned; libcurl's */
     const char *header; /* borrowed; a line more; NULL: none */
 };
 
-#define YARN_HTTP_CLOSED ((struct yarn_http){.library = NULL})
+#define YARN_HTTP_CLOSED ((struct yarn_http){.loaded = NULL})
 
 enum { YARN_HTTP_ANSWER_BYTES = 512 };
 
