@@ -151,9 +151,11 @@ static int open_recorder(struct attaching *attaching)
     struct yarn_file_limit before;
     struct yarn_recorder_outside *recorder = &attaching->recorder;
     int err = yarn_tasks_list(&attaching->tasks);
-    if (err || !attaching->tasks.count) {
-        yarn_complain("record", "the processes have ended");
-        return err ? err : -ESRCH;
+    if (!err && !attaching->tasks.count)
+        err = -ESRCH;
+    if (err) {
+        yarn_complain("record", "%s", err == -ESRCH ? "the processes have ended" : strerror(-err));
+        return err;
     }
     bool is_raised = yarn_process_raise_files(&before);
     (void)is_raised;
@@ -172,14 +174,13 @@ static bool is_to_end(const struct attaching *attaching, uint64_t now_ns, uint64
     return is_interrupted || now_ns >= end_ns || !lives;
 }
 
-/* What is to be done each few ms; a negative errno. */
-static int pass(struct attaching *attaching, uint64_t most_ns)
+/* What is to be done each few ms. */
+static void pass(struct attaching *attaching, uint64_t most_ns)
 {
     struct timespec pause = {.tv_nsec = (long)PAUSE_NS};
     (void)nanosleep(&pause, NULL);
     yarn_recorder_outside_wait(&attaching->recorder, most_ns);
     yarn_recorder_outside_drain(&attaching->recorder);
-    return 0;
 }
 
 static void follow(struct attaching *attaching)
@@ -193,9 +194,9 @@ static void follow(struct attaching *attaching)
         uint64_t next_ns = end_ns;
         if (nr_looks < LATER_LOOKS)
             next_ns = yarn_u64_min(end_ns, begin_ns + later_looks_ns[nr_looks]);
-        err = pass(attaching, yarn_u64_min(yarn_u64_minus(next_ns, now_ns), options->interval_ns));
+        pass(attaching, yarn_u64_min(yarn_u64_minus(next_ns, now_ns), options->interval_ns));
         now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        if (!err && nr_looks < LATER_LOOKS && now_ns >= begin_ns + later_looks_ns[nr_looks]) {
+        if (nr_looks < LATER_LOOKS && now_ns >= begin_ns + later_looks_ns[nr_looks]) {
             nr_looks++;
             err = attach_all(attaching);
         }
@@ -216,7 +217,6 @@ static int run(struct yarn_attach *attach, struct attaching *attaching)
     follow(attaching);
     attach->nr_dumps = yarn_recorder_outside_end(&attaching->recorder, -1);
     attach->has_failed = attaching->recorder.tree.failure;
-    attach->nr_uncovered = attaching->nr_refused;
     if (attaching->nr_refused)
         yarn_complain("record", "%zu threads were not recorded (%s)", attaching->nr_refused,
                       strerror(-attaching->refusal));

@@ -15,8 +15,7 @@ struct yarn_attach {
     bool has_tree;     /* with all that descend from them */
     bool has_recorded; /* it was attached to */
     size_t nr_dumps;
-    bool has_failed;     /* a dump could not be written, which was said */
-    size_t nr_uncovered; /* threads that could not be attached to */
+    bool has_failed; /* a dump could not be written, which was said */
 };
 
 /* An exit status; complains itself. The rest of what is wanted is read from the variables of the

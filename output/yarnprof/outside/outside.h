@@ -13,7 +13,6 @@
 struct yarn_outside {
     char *const *argv;        /* the command */
     uint64_t cpu_ns, life_ns; /* of the command and its children; life 0: it did not run */
-    uint64_t nr_lost;         /* samples, as the kernel counted them */
     size_t nr_dumps;
     bool has_failed; /* a dump could not be written, which was said */
 };

@@ -75,6 +75,12 @@ size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int sta
     if (tree->nr_lost_unsaid)
         yarn_complain("record", "%" PRIu64 " samples were lost: the rings were full",
                       tree->nr_lost_unsaid);
+    if (tree->nr_stray)
+        yarn_complain("record", "%" PRIu64 " samples are of processes whose birth was lost",
+                      tree->nr_stray);
+    if (tree->nr_malformed)
+        yarn_complain("record", "%" PRIu64 " records of the kernel could not be read",
+                      tree->nr_malformed);
     yarn_unfollowed_report(&tree->unfollowed);
     return tree->nr_dumps;
 }

@@ -27,10 +27,11 @@ static const char *intern(struct yarn_process_tree *tree, const char *path)
     if (at != YARN_TABLE_NONE && !strcmp((const char *)tree->paths.base + at, path))
         return (const char *)tree->paths.base + at;
     const char *copy = yarn_arena_text(&tree->paths, path, strlen(path));
-    /* Why an error may pass: it is found out again, the next time. */
-    if (copy && at == YARN_TABLE_NONE &&
-        yarn_table_put(&tree->path_at, key, (uint32_t)((const uint8_t *)copy - tree->paths.base)))
-        return copy;
+    if (!copy)
+        return NULL;
+    int err = yarn_table_remember(&tree->path_at, key,
+                                  (uint32_t)((const uint8_t *)copy - tree->paths.base));
+    (void)err; /* the path is copied again, the next time */
     return copy;
 }
 
@@ -440,7 +441,8 @@ void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)
 {
     struct yarn_tree_process *process = find(tree, (uint32_t)tree->first_pid);
     for (size_t i = 0; i < YARN_TREE_BUCKETS && !(process && process->followed); i++)
-        process = tree->buckets[i];
+        for (process = tree->buckets[i]; process && !process->followed;)
+            process = process->next;
     if (process && process->followed)
         process->followed->account.nr_lost += count;
     else

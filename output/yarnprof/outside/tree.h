@@ -24,7 +24,7 @@ struct yarn_process_tree {
     struct yarn_unfollowed unfollowed;
     pid_t first_pid;   /* of the command */
     uint64_t nr_lost;  /* records, as far as a process's dump says so */
-    uint64_t nr_stray; /* records of processes that were never announced */
+    uint64_t nr_stray; /* samples of processes that were never announced */
     uint64_t nr_malformed;
     size_t nr_dumps, nr_processes;
     uint64_t nr_lost_unsaid; /* there was no dump to say so */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/verbs/one_file.h"
 
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,7 +63,9 @@ static int join(struct yarn_one_file *file, const struct yarn_sources *parts)
     if (err || !parts->count)
         return err;
     if (parts->count == 1)
-        return rename(parts->list[0].path, file->path) ? -errno : 0;
+        return renameat2(AT_FDCWD, parts->list[0].path, AT_FDCWD, file->path, RENAME_NOREPLACE)
+                   ? -errno
+                   : 0;
     mode_t mask = umask(0077); /* as dumps have it */
     err = yarn_merge_dumps("record", parts, file->path) ? -EIO : 0;
     (void)umask(mask);
