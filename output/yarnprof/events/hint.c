@@ -4,14 +4,28 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "core/base/text.h"
 #include "core/event/machine.h"
+#include "output/yarnprof/events/encode.h"
 
 enum { WORD_BYTES = 128 };
 
+struct lead {
+    const char *word, *form;
+};
+
+/* Whole words, and what does it here: `lock:contention_begin` is a tracepoint. */
+static const struct lead words[] = {
+    {"itimer", "cpu-clock"},
+    {"ctimer", "cpu-clock"},
+    {"wall", "cpu-clock,off-cpu"},
+    {"lock", "off-cpu, and report --by=holder"},
+    {"alloc", "uprobe:libc.so.6:malloc"},
+    {"heap", "uprobe:libc.so.6:malloc"},
+};
+
 /* What begins so, and what does it here. */
-static const struct {
-    const char *begin, *form;
-} foreign[] = {
+static const struct lead beginnings[] = {
     {"syscalls:sys_enter_*", "raw_syscalls:sys_enter, which is all of them, and report --by=id"},
     {"syscalls:sys_exit_*", "raw_syscalls:sys_exit, which is all of them, and report --by=id"},
     {"syscalls:*", "raw_syscalls:sys_enter, which is all of them, and report --by=id"},
@@ -28,12 +42,6 @@ static const struct {
     {"kretfunc:", "kretprobe:SYMBOL"},
     {"watchpoint:", "mem:ADDRESS/LENGTH:w"},
     {"rawtracepoint:", "SYSTEM:NAME"},
-    {"itimer", "cpu-clock"},
-    {"ctimer", "cpu-clock"},
-    {"wall", "cpu-clock,off-cpu"},
-    {"lock", "off-cpu, and report --by=holder"},
-    {"alloc", "uprobe:libc.so.6:malloc"},
-    {"heap", "uprobe:libc.so.6:malloc"},
     {"PERF_COUNT_HW_CPU_CYCLES", "cycles"},
     {"PERF_COUNT_HW_INSTRUCTIONS", "instructions"},
     {"PERF_COUNT_SW_PAGE_FAULTS", "page-faults"},
@@ -130,23 +138,69 @@ static bool is_with_kind(const char *word, struct yarn_text *text)
     return false;
 }
 
-void yarn_event_hint(const char *list, size_t at, struct yarn_text *text)
+static const char *form_of(const char *word)
+{
+    for (size_t i = 0; i < YARN_COUNT_OF(words); i++)
+        if (strcmp(word, words[i].word) == 0)
+            return words[i].form;
+    for (size_t i = 0; i < YARN_COUNT_OF(beginnings); i++)
+        if (strncmp(word, beginnings[i].word, strlen(beginnings[i].word)) == 0)
+            return beginnings[i].form;
+    return NULL;
+}
+
+/* "; FORM?" behind a sentence, where something is known. `at`: of the fault in the list. */
+static void hint(const char *list, size_t at, struct yarn_text *text)
 {
     char word[WORD_BYTES], name[WORD_BYTES + 64];
-    const char *begin = list + at;
+    const char *begin = list + at, *form;
     while (begin > list && begin[-1] != ',' && begin[-1] != '{')
         begin--;
     (void)snprintf(word, sizeof word, "%.*s", (int)strcspn(begin, ",}"), begin);
     if (is_with_kind(word, text))
         return;
-    for (size_t i = 0; i < YARN_COUNT_OF(foreign); i++) {
-        if (strncmp(word, foreign[i].begin, strlen(foreign[i].begin)) == 0) {
-            yarn_text_add_format(text, "; %s?", foreign[i].form);
-            return;
-        }
-    }
-    if (is_tracepoint(word, name, sizeof name) || is_function(word, name, sizeof name))
+    form = form_of(word);
+    if (form)
+        yarn_text_add_format(text, "; %s?", form);
+    else if (is_tracepoint(word, name, sizeof name) || is_function(word, name, sizeof name))
         yarn_text_add_format(text, "; %s?", name);
     else if (!strchr(text->data, '?'))
         yarn_text_add(text, "; yarnprof list has all of them");
+}
+
+/* Without tracefs each SYSTEM:NAME may be a tracepoint; such a form is none, or is too many. */
+static bool find_foreign(const char *text, const struct yarn_event_list *list,
+                         struct yarn_parse_error *ret_error)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        const struct yarn_event_spec *spec = &list->specs[i];
+        const char *at = spec->refusal && spec->event ? strstr(text, spec->event) : NULL;
+        if (!at || spec->kind != YARN_EVENT_TRACEPOINT || !form_of(spec->event))
+            continue;
+        *ret_error = (struct yarn_parse_error){
+            .at = (size_t)(at - text), .size = strlen(spec->event), .why = spec->refusal};
+        return true;
+    }
+    return false;
+}
+
+int yarn_events_understand(const char *text, struct yarn_arena *arena,
+                           struct yarn_event_list *ret_list, struct yarn_parse_error *ret_error)
+{
+    char bytes[512];
+    struct yarn_text why = yarn_text_of(bytes, sizeof bytes);
+    int err = yarn_event_list_parse_on(yarn_encode_machine(), text, strlen(text), arena, ret_list,
+                                       ret_error);
+    if (!err && find_foreign(text, ret_list, ret_error)) {
+        *ret_list = (struct yarn_event_list){0};
+        err = -EINVAL;
+    }
+    if (err == -EINVAL) {
+        yarn_text_add(&why, ret_error->why);
+        hint(text, ret_error->at, &why);
+        ret_error->why = yarn_arena_text(arena, why.data, why.size);
+    } else if (err) {
+        ret_error->why = strerror(-err);
+    }
+    return err && !ret_error->why ? -ENOMEM : err;
 }

@@ -6,8 +6,11 @@
  */
 #pragma once
 
-#include "core/base/span.h"
-#include "core/base/text.h"
+#include "core/event/parse.h"
 
-/* "; FORM?" behind a sentence, where something is known. `at`: of the fault in the list. */
-void yarn_event_hint(const char *list, size_t at, struct yarn_text *text);
+/* A list that somebody typed, with this machine's and libpfm4's names. -EINVAL: ret_error->why is
+ * the sentence with "; FORM?" behind it where something is known; also of a form of another
+ * profiler that might be a tracepoint where tracefs cannot be read. */
+YARN_MUST_CHECK int yarn_events_understand(const char *text, struct yarn_arena *arena,
+                                           struct yarn_event_list *ret_list,
+                                           struct yarn_parse_error *ret_error);

@@ -69,17 +69,9 @@ static void rate(struct yarn_event_spec *spec)
 static bool answer(struct yarn_list_answer *answer, struct yarn_arena *arena, const char *text)
 {
     *answer = (struct yarn_list_answer){.asked = text};
-    int err = yarn_event_list_parse_on(yarn_encode_machine(), text, strlen(text), arena,
-                                       &answer->list, &answer->error);
-    if (err && err != -EINVAL)
-        answer->error.why = strerror(-err);
-    if (err) {
-        char bytes[512];
-        struct yarn_text why = yarn_text_of(bytes, sizeof bytes);
-        yarn_text_add(&why, answer->error.why);
-        yarn_event_hint(text, answer->error.at, &why);
-        yarn_complain("list", "%s: at %zu: %s", text, answer->error.at + 1, bytes);
-    }
+    int err = yarn_events_understand(text, arena, &answer->list, &answer->error);
+    if (err)
+        yarn_complain("list", "%s: at %zu: %s", text, answer->error.at + 1, answer->error.why);
     for (size_t i = 0; i < answer->list.count; i++)
         rate(&answer->list.specs[i]);
     return !err;

@@ -91,8 +91,7 @@ static int check_events(struct request *request, const char *value, char **ret_e
     struct yarn_parse_error error;
     static char bytes[768];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
-    int err = yarn_event_list_parse_on(yarn_encode_machine(), value, strlen(value), &request->arena,
-                                       &list, &error);
+    int err = yarn_events_understand(value, &request->arena, &list, &error);
     if (!err) {
         *ret_encoded = yarn_encode_text(value, &list);
         return *ret_encoded ? 0 : -ENOMEM;
@@ -100,10 +99,8 @@ static int check_events(struct request *request, const char *value, char **ret_e
     if (err != -EINVAL)
         return err;
     yarn_text_add_format(
-        &text, "a comma-separated list of events such as cpu-clock,page-faults (at %lu: %s",
+        &text, "a comma-separated list of events such as cpu-clock,page-faults (at %lu: %s)",
         (unsigned long)error.at + 1, error.why);
-    yarn_event_hint(value, error.at, &text);
-    yarn_text_add(&text, ")");
     *ret_right = bytes;
     return err;
 }

@@ -134,17 +134,11 @@ static int parse_events(struct request *request, const char *text)
     static struct yarn_event_list list;
     struct yarn_parse_error error;
     uint32_t key;
-    int err = yarn_event_list_parse_on(yarn_encode_machine(), text, strlen(text), &request->arena,
-                                       &list, &error);
-    if (err == -EINVAL) {
-        char bytes[512];
-        struct yarn_text why = yarn_text_of(bytes, sizeof bytes);
-        yarn_text_add(&why, error.why);
-        yarn_event_hint(text, error.at, &why);
+    int err = yarn_events_understand(text, &request->arena, &list, &error);
+    if (err == -EINVAL)
         yarn_complain("stat", "--events=%s: %.*s: %s (at %zu)", text, (int)error.size,
-                      text + error.at, bytes, error.at + 1);
-    }
-    if (err && err != -EINVAL)
+                      text + error.at, error.why, error.at + 1);
+    else if (err)
         yarn_complain("stat", "%s", strerror(-err));
     if (err)
         return err == -EINVAL ? YARN_STATUS_USAGE : YARN_STATUS_FAILED;
