@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
 #include "output/export/export.h"
 #include "output/export/tracks.h"
+#include "output/store/array.h"
 #include "output/text/json.h"
 
 /*

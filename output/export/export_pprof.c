@@ -5,10 +5,10 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "output/analysis/value/array.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
+#include "output/store/array.h"
 
 /*
  * A gzipped Profile message. It is written in parts: messages of one kind that follow one another

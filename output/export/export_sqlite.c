@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
 #include "output/dump/words.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
 #include "output/export/sqlite_file.h"
+#include "output/store/array.h"
 
 /*
  * A database: SQLITE.md. Ids are numbers of the profile plus 1. What is missing is a stack of its

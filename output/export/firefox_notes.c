@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 static uint64_t key_of(uint32_t dump, uint32_t tid)
 {

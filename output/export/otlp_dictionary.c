@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 enum table { /* ProfilesDictionary's fields */
              MAPPINGS = 1,

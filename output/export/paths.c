@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 static int find_or_add(struct yarn_paths *paths, struct yarn_table *index, uint32_t parent,
                        uint32_t name, uint32_t *ret_path)

@@ -4,7 +4,7 @@
  * Any bytes as a trace.dat: each event lies in the pages of its core, and what is refused has a
  * place and a reason.
  */
-#include "output/trace/trace_file.h"
+#include "output/store/trace_file.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -7,7 +7,7 @@
 #include "output/analysis/compare/change.h"
 #include "output/analysis/table/stack_sums.h"
 #include "output/analysis/time/kernel_time.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 struct builder {
     const struct yarn_choice *choices; /* two */

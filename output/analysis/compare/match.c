@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 /* Texts of both profiles get one number each here, so that they can be keys. */
 struct matcher {

@@ -6,8 +6,8 @@
 
 #include "output/analysis/load/load_events.h"
 #include "output/analysis/load/load_sched.h"
-#include "output/analysis/value/array.h"
 #include "output/analysis/value/clock.h"
+#include "output/store/array.h"
 #include "output/text/legible.h"
 
 /* What a recording of a hundred events, of which each has all stacks, stays below. */

@@ -3,7 +3,7 @@
 #include <stdio.h>
 
 #include "output/analysis/load/loader.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 enum { END_MAX = 200 };
 

@@ -3,7 +3,7 @@
 #include "output/analysis/load/loader.h"
 #include "output/analysis/load/raw_threads.h"
 #include "output/analysis/load/show_tracepoint.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 #include "output/text/data_source.h"
 
 enum { FIELDS_MAX = 4096 };

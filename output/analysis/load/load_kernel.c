@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/sys/kernel_names.h"
 #include "output/analysis/load/loader.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 static const char kernel_module[] = "[kernel.kallsyms]";
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/load/loader.h"
-#include "output/analysis/value/array.h"
 #include "output/analysis/value/name.h"
+#include "output/store/array.h"
 
 int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record)
 {

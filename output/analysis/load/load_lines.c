@@ -2,8 +2,8 @@
 #include <stdio.h>
 
 #include "output/analysis/load/loader.h"
-#include "output/analysis/value/array.h"
 #include "output/analysis/value/name.h"
+#include "output/store/array.h"
 
 int yarn_loader_note_lines(struct yarn_loader *loader, const struct yarn_dump_module *module)
 {

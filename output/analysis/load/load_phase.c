@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/load/loader.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 /* One event is enough: the first that has an alternate is the main clock. */
 static bool is_judged(struct yarn_loader *loader, uint32_t event)

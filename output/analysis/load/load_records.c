@@ -7,8 +7,8 @@
 #include "output/analysis/load/load_events.h"
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
-#include "output/analysis/value/array.h"
 #include "output/analysis/value/name.h"
+#include "output/store/array.h"
 
 enum {
     LEGIBLE_MAX = 4, /* bytes that a byte may become */

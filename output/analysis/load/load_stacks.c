@@ -4,8 +4,8 @@
 
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
-#include "output/analysis/value/array.h"
 #include "output/analysis/value/name.h"
+#include "output/store/array.h"
 
 enum { BASE_BYTES = 300, BUILD_BYTES = 4 };
 

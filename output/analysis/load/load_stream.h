@@ -9,7 +9,7 @@
 #include "output/analysis/profile/profile.h"
 #include "output/analysis/sched/cores.h"
 #include "output/analysis/sched/sched_log.h"
-#include "output/stream/stream.h"
+#include "output/store/stream.h"
 
 /* `name` is what the profile calls it; couplebreak is off; `cores` are not sorted. -ENOMEM. */
 YARN_MUST_CHECK int yarn_profile_load_stream(struct yarn_profile *profile, const char *name,

@@ -9,7 +9,7 @@
 
 #include "core/base/table.h"
 #include "output/analysis/value/strings.h"
-#include "output/trace/trace_fields.h"
+#include "output/store/trace_fields.h"
 
 /* False where the event has no such field. */
 YARN_MUST_CHECK bool yarn_raw_thread_pid(const struct yarn_trace_fields *fields, const char *name,

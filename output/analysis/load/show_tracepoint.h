@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/trace/trace_fields.h"
+#include "output/store/trace_fields.h"
 
 void yarn_show_tracepoint(const struct yarn_trace_fields *fields, struct yarn_span raw,
                           struct yarn_text *text);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/load/raw_threads.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 static bool is_waking(struct yarn_span format)
 {

@@ -11,7 +11,7 @@
 #include "output/analysis/profile/profile.h"
 #include "output/analysis/sched/cores.h"
 #include "output/analysis/sched/sched_log.h"
-#include "output/trace/trace_fields.h"
+#include "output/store/trace_fields.h"
 
 /* A thread, which may be of no process that was recorded. */
 struct yarn_waking_side {

@@ -5,7 +5,7 @@
 
 #include "core/base/sort.h"
 #include "output/analysis/sched/meter.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 struct sum {
     const struct yarn_sched_log *sched;

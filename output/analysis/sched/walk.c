@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/sched/walk.h"
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 /* Why a thread is on no core. */
 enum off {

@@ -8,7 +8,7 @@
 #include "output/analysis/source/bounded.h"
 #include "output/analysis/source/code_units.h"
 #include "output/analysis/source/die_names.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 /* Functions in one another at one address: compilers stop long before. */
 enum { INLINED_MAX = 256, BLOCKS_MAX = 1024 };

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "core/event/trace_format.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 struct builder {
     const struct yarn_choice *choice;

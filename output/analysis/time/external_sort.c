@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/time/external_sort.h"
 
-#include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
+#include "output/store/spill.h"
 
 enum {
     WINDOW_ENTRIES = 4096,       /* of a run, in memory */
@@ -21,9 +19,8 @@ struct run {
 };
 
 struct yarn_external_sort {
-    int fd; /* owned */
+    struct yarn_spill file;
     enum yarn_timeline_order order;
-    uint64_t size;
     struct run *runs; /* owned array */
     size_t count, capacity;
     size_t *heap; /* owned: runs that are not at their end, the earliest entry on top */
@@ -31,47 +28,18 @@ struct yarn_external_sort {
     bool is_open; /* windows and heap are there */
 };
 
-static int open_in(const char *folder)
-{
-    char path[4096];
-    if (!folder || !folder[0])
-        return -ENOENT;
-    int fd = open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-    if (fd >= 0)
-        return fd;
-    /* Why: not every file system has files without a name. */
-    if (snprintf(path, sizeof path, "%s/yarnprof.XXXXXX", folder) >= (int)sizeof path)
-        return -ENAMETOOLONG;
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0)
-        return -errno;
-    (void)unlink(path);
-    return fd;
-}
-
-static int open_somewhere(void)
-{
-    const char *const folders[] = {getenv("TMPDIR"), "/var/tmp", "/tmp"};
-    int fd = -ENOENT;
-    for (size_t i = 0; fd < 0 && i < YARN_COUNT_OF(folders); i++)
-        fd = open_in(folders[i]);
-    return fd;
-}
-
 int yarn_external_sort_new(enum yarn_timeline_order order, struct yarn_external_sort **ret_sort)
 {
     struct yarn_external_sort *sort = calloc(1, sizeof *sort);
     if (!sort)
         return -ENOMEM;
     sort->order = order;
-    sort->fd = open_somewhere();
-    int err = sort->fd;
-    if (err < 0) {
+    int err = yarn_spill_open(&sort->file);
+    if (err)
         free(sort);
-        return err;
-    }
-    *ret_sort = sort;
-    return 0;
+    else
+        *ret_sort = sort;
+    return err;
 }
 
 void yarn_external_sort_free(struct yarn_external_sort *sort)
@@ -82,50 +50,26 @@ void yarn_external_sort_free(struct yarn_external_sort *sort)
         free(sort->runs[i].window);
     free(sort->runs);
     free(sort->heap);
-    (void)close(sort->fd);
+    yarn_spill_close(&sort->file);
     free(sort);
-}
-
-static int append(int fd, const struct yarn_timeline_entry *entries, size_t count,
-                  uint64_t *file_size)
-{
-    const uint8_t *bytes = (const uint8_t *)entries;
-    size_t size = count * sizeof *entries;
-    while (size) {
-        ssize_t written = pwrite(fd, bytes, size, (off_t)*file_size);
-        if (written <= 0)
-            return written ? -errno : -EIO;
-        bytes += written;
-        size -= (size_t)written;
-        *file_size += (uint64_t)written;
-    }
-    return 0;
 }
 
 int yarn_external_sort_add(struct yarn_external_sort *sort,
                            const struct yarn_timeline_entry *entries, size_t count)
 {
-    if (YARN_ARRAY_RESERVE(&sort->runs, &sort->capacity, sort->count + 1))
-        return -ENOMEM;
-    struct run run = {.at = sort->size, .end = sort->size + count * sizeof *entries};
-    int err = append(sort->fd, entries, count, &sort->size);
-    if (!err)
-        sort->runs[sort->count++] = run;
-    return err;
+    const size_t bytes = count * sizeof *entries;
+    const struct run run = {.at = sort->file.size, .end = sort->file.size + bytes};
+    int err = yarn_spill_put(&sort->file, yarn_span_of(entries, bytes));
+    return err ? err : YARN_ARRAY_PUT(&sort->runs, &sort->count, &sort->capacity, &run);
 }
 
 /* The next entries of a run; none at its end. */
-static int fill(const struct yarn_external_sort *sort, struct run *run, size_t room)
+static int fill(struct yarn_external_sort *sort, struct run *run, size_t room)
 {
     size_t size = (size_t)yarn_u64_min(room * sizeof *run->window, run->end - run->at);
-    size_t have = 0;
-    while (have < size) {
-        ssize_t got =
-            pread(sort->fd, (uint8_t *)run->window + have, size - have, (off_t)(run->at + have));
-        if (got <= 0)
-            return got ? -errno : -EIO;
-        have += (size_t)got;
-    }
+    int err = yarn_spill_get(&sort->file, run->at, run->window, size);
+    if (err)
+        return err;
     run->at += size;
     run->next = 0;
     run->count = size / sizeof *run->window;
@@ -201,37 +145,19 @@ int yarn_external_sort_next(struct yarn_external_sort *sort, struct yarn_timelin
     return err ? err : 1;
 }
 
-static int write_in_order(struct yarn_external_sort *sort, int fd, uint64_t *ret_size)
-{
-    struct yarn_timeline_entry *buffer = calloc(WINDOW_ENTRIES, sizeof *buffer);
-    uint64_t size = 0;
-    int more = buffer ? 1 : -ENOMEM;
-    while (more > 0) {
-        size_t count = 0;
-        while (count < WINDOW_ENTRIES && (more = yarn_external_sort_next(sort, &buffer[count])) > 0)
-            count++;
-        int err = more < 0 ? more : append(fd, buffer, count, &size);
-        more = err ? err : more;
-    }
-    free(buffer);
-    *ret_size = size;
-    return more;
-}
-
 int yarn_external_sort_map(struct yarn_external_sort *sort,
                            const struct yarn_timeline_entry **ret_mapped)
 {
-    uint64_t size;
-    int fd = open_somewhere();
-    if (fd < 0)
-        return fd;
-    int err = write_in_order(sort, fd, &size);
-    if (!err) {
-        void *mapped = mmap(NULL, (size_t)size, PROT_READ, MAP_SHARED, fd, 0);
-        err = mapped == MAP_FAILED ? -errno : 0;
-        if (!err)
-            *ret_mapped = mapped;
-    }
-    (void)close(fd);
+    struct yarn_spill file;
+    struct yarn_timeline_entry entry;
+    struct yarn_span bytes = YARN_SPAN_EMPTY;
+    int more = 1, err = yarn_spill_open(&file);
+    while (!err && (more = yarn_external_sort_next(sort, &entry)) > 0)
+        err = yarn_spill_put(&file, yarn_span_of(&entry, sizeof entry));
+    if (!err)
+        err = more < 0 ? more : yarn_spill_map(&file, &bytes);
+    if (!err)
+        *ret_mapped = (const void *)bytes.data;
+    yarn_spill_close(&file);
     return err;
 }

@@ -12,7 +12,6 @@
 
 struct yarn_external_sort;
 
-/* The file is in TMPDIR, else in /var/tmp, which is meant for large files, else in /tmp. */
 YARN_MUST_CHECK int yarn_external_sort_new(enum yarn_timeline_order order,
                                            struct yarn_external_sort **ret_sort);
 YARN_MUST_CHECK int yarn_external_sort_add(struct yarn_external_sort *sort,

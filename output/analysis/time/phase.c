@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 #define LEAST_DIFFERENCE 0.01 /* a smaller one changes no conclusion */
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 
 #include "output/analysis/time/external_sort.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 enum { BLOCK_ENTRIES = 64 << 10 }; /* a multiple of any page */
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/tree/tree.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 /* A run of samples on its way outwards: where it has come to. */
 struct item {

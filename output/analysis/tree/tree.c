@@ -4,7 +4,7 @@
 #include <stdlib.h>
 
 #include "output/analysis/table/stack_sums.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 /* Stacks of one function below one node: they become a node. */
 struct bucket {

@@ -3,7 +3,7 @@
 
 #include "output/analysis/table/choice.h"
 #include "output/analysis/tree/tree.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function, uint32_t event,
                   uint32_t *ret_node)

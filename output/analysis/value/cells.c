@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 static uint32_t hash_of(const struct yarn_cell *cell)
 {

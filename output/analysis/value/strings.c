@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 #include "output/text/legible.h"
 
 enum { CHUNK_BYTES = 64 * 1024 };

@@ -11,7 +11,7 @@
 #include "output/analysis/value/strings.h"
 #include "output/export/page/graph.h"
 #include "output/export/page/packed.h"
-#include "output/stream/stream.h"
+#include "output/store/stream.h"
 
 enum { YARN_PAGE_ENTRIES_MAX = 100000 };
 

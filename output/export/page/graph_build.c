@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
 #include "output/export/page/paths.h"
+#include "output/store/array.h"
 
 static int add_event(struct yarn_page_graph *graph, size_t side, uint32_t number)
 {

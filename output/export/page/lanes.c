@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 static bool is_filtered(const struct yarn_lanes *lanes)
 {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 /* The pseudo-functions that the root sides of stacks may have, and then: none. */
 enum { NR_ROOTS = YARN_FUNCTION_PSEUDO_COUNT + 1 };

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "output/analysis/source/module_file.h"
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 #include "output/yarnprof/io/numbers.h"
 
 static void note(struct yarn_annotate *annotate, const char *format, ...) YARN_PRINTF(2, 3);

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "output/analysis/value/array.h"
-#include "output/stream/stream.h"
+#include "output/store/array.h"
+#include "output/store/stream.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"

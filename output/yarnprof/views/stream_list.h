@@ -7,7 +7,7 @@
 #pragma once
 
 #include "output/analysis/profile/filter.h"
-#include "output/stream/stream.h"
+#include "output/store/stream.h"
 #include "output/text/json.h"
 #include "output/yarnprof/io/out.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/stream/stream.h"
-#include "output/trace/grown.h"
+#include "output/store/array.h"
+#include "output/store/stream.h"
 
 static char *copy(struct yarn_span text)
 {
@@ -39,14 +39,12 @@ int yarn_stream_add_event(struct yarn_stream *stream, int id, struct yarn_span n
 {
     if (yarn_stream_event_by_id(stream, id))
         return 0;
-    int err = YARN_GROWN_RESERVE(&stream->events, stream->nr_events, &stream->events_capacity);
-    if (err)
-        return err;
     struct yarn_stream_event event = {.id = id, .name = copy(name)};
     event.format = format.size ? copy(format) : NULL;
     if (event.format)
         event.fields = yarn_trace_fields_new(yarn_span_of(event.format, format.size));
-    if (!event.name || (format.size && !event.fields)) {
+    if (!event.name || (format.size && !event.fields) ||
+        YARN_ARRAY_RESERVE(&stream->events, &stream->events_capacity, stream->nr_events + 1)) {
         free(event.fields);
         free(event.name);
         free(event.format);
@@ -83,11 +81,8 @@ int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid, struct yarn_s
         stream->names[at] = name;
         return 0;
     }
-    int err = YARN_GROWN_RESERVE(&stream->names, stream->nr_names, &stream->names_capacity);
-    if (err)
-        return err;
-    stream->names[stream->nr_names] = name;
-    return yarn_table_remember(&stream->by_pid, pid, (uint32_t)stream->nr_names++);
+    int err = YARN_ARRAY_PUT(&stream->names, &stream->nr_names, &stream->names_capacity, &name);
+    return err ? err : yarn_table_remember(&stream->by_pid, pid, (uint32_t)stream->nr_names - 1);
 }
 
 const char *yarn_stream_task(const struct yarn_stream *stream, const struct yarn_entry *entry)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/stream/stream.h"
-#include "output/trace/scratch.h"
+#include "output/store/spill.h"
+#include "output/store/stream.h"
 
 enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24, DROP_ENTRIES = 1 << 16 };
 
@@ -82,7 +82,7 @@ static bool make_target(const struct yarn_stream *stream, const struct yarn_entr
 static void drop_records(const struct yarn_stream *stream, size_t nr_read)
 {
     if (nr_read % DROP_ENTRIES == 0)
-        yarn_scratch_drop_pages(stream->records);
+        yarn_spill_drop_pages(stream->records);
 }
 
 static size_t count_targets(const struct yarn_stream *stream)

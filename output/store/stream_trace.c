@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/stream/stream.h"
+#include "output/store/stream.h"
 
 struct reading {
     struct yarn_stream *stream;

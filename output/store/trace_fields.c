@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/trace/trace_fields.h"
+#include "output/store/trace_fields.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "output/trace/trace_state.h"
+#include "output/store/trace_state.h"
 
 /* -ENOEXEC: it is no trace.dat; -EBADMSG and -ENOTSUP: `fault` says what is wrong where. */
 YARN_MUST_CHECK int yarn_trace_file_open(struct yarn_trace_file *file, const char *path);

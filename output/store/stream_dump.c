@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/reader.h"
-#include "output/stream/stream.h"
-#include "output/trace/scratch.h"
+#include "output/store/spill.h"
+#include "output/store/stream.h"
 
 struct reading {
     struct yarn_stream *stream;
-    struct yarn_scratch records;
+    struct yarn_spill records;
     int64_t wanted, process;    /* counted from 0; -1: none has begun */
     struct yarn_table by_event; /* number to id */
 };
@@ -124,7 +124,7 @@ static int add_sample(struct reading *reading, const struct yarn_dump_sample *sa
     if (!err && sample->raw.size && event->fields)
         err = read_fields(reading, event, sample, &entry);
     if (!err)
-        err = yarn_scratch_put(&reading->records, sample->raw);
+        err = yarn_spill_put(&reading->records, sample->raw);
     return err ? err : yarn_stream_add_entry(reading->stream, &entry);
 }
 
@@ -184,7 +184,7 @@ int yarn_stream_read_dump(struct yarn_stream *stream, const char *path, unsigned
         .process = -1,
         .by_event = YARN_TABLE_CLOSED,
     };
-    int err = yarn_scratch_open(&reading.records);
+    int err = yarn_spill_open(&reading.records);
     if (!err)
         err = yarn_dump_read_file(path, &visitor, &reading, &summary);
     if (!err && reading.process < reading.wanted) {
@@ -195,9 +195,9 @@ int yarn_stream_read_dump(struct yarn_stream *stream, const char *path, unsigned
         err = is_damaged ? -EBADMSG : -ENOENT;
     }
     if (!err)
-        err = yarn_scratch_map(&reading.records, &stream->records);
+        err = yarn_spill_map(&reading.records, &stream->records);
     stream->owns_records = true;
     yarn_table_close(&reading.by_event);
-    yarn_scratch_close(&reading.records);
+    yarn_spill_close(&reading.records);
     return err;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/value/array.h"
+#include "output/store/array.h"
 
 #include <errno.h>
 #include <stdlib.h>

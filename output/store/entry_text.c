@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/stream/stream.h"
+#include "output/store/stream.h"
 
 enum { TEXT_INFO, TEXT_DUMP, TEXT_FIELD_NAME, TEXT_FIELD };
 

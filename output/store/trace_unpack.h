@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/trace/trace_state.h"
+#include "output/store/trace_state.h"
 
 /* *ret_data is the file's. `at`: of `packed` in the file. */
 YARN_MUST_CHECK int yarn_trace_unpack_section(struct yarn_trace_file *file, struct yarn_span packed,

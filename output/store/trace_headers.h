@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/trace/trace_state.h"
+#include "output/store/trace_state.h"
 
 /* Of the ring buffer's pages. */
 void yarn_trace_take_headers(struct yarn_trace_file *file, struct yarn_cursor *cursor);

@@ -16,8 +16,8 @@
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/event/trace_format.h"
-#include "output/trace/trace_fields.h"
-#include "output/trace/trace_file.h"
+#include "output/store/trace_fields.h"
+#include "output/store/trace_file.h"
 
 /* Ids of events that have none of the kernel's, which are below 65536. */
 enum { YARN_STREAM_ID_PLAIN = 1 << 16, YARN_STREAM_ID_IN = 1 << 17, YARN_STREAM_ID_OUT };

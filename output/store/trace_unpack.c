@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/trace/trace_unpack.h"
+#include "output/store/trace_unpack.h"
 
 #include <stdlib.h>
 #include <zlib.h>
 #include <zstd.h>
 
-#include "output/trace/grown.h"
-#include "output/trace/scratch.h"
+#include "output/store/array.h"
+#include "output/store/spill.h"
 
 /* Of all that is unpacked into memory, and of one chunk. */
 enum { BLOCKS_MAX = 256 << 20, CHUNK_MAX = 64 << 20 };
@@ -37,18 +37,18 @@ int yarn_trace_unpack_section(struct yarn_trace_file *file, struct yarn_span pac
     struct yarn_span data = take_packed(&cursor, &size);
     if (cursor.failed || size > BLOCKS_MAX - file->block_bytes)
         return yarn_trace_refuse(file, at, "a compressed section with a size that lies");
-    int err = YARN_GROWN_RESERVE(&file->blocks, file->nr_blocks, &file->blocks_capacity);
-    void *block = err ? NULL : malloc((size_t)size + 1);
-    if (!block)
+    void *block = malloc((size_t)size + 1);
+    if (!block || YARN_ARRAY_PUT(&file->blocks, &file->nr_blocks, &file->blocks_capacity, &block)) {
+        free(block);
         return -ENOMEM;
-    file->blocks[file->nr_blocks++] = block;
+    }
     file->block_bytes += size;
     *ret_data = yarn_span_of(block, size);
     return unpack(file, data, at, block, size);
 }
 
 struct unpacking {
-    struct yarn_scratch scratch;
+    struct yarn_spill spill;
     uint8_t *chunk; /* owned */
     size_t chunk_bytes;
 };
@@ -74,7 +74,7 @@ static int unpack_chunk(struct yarn_trace_file *file, struct unpacking *unpackin
     int err = make_room(unpacking, size);
     if (!err)
         err = unpack(file, data, at, unpacking->chunk, size);
-    return err ? err : yarn_scratch_put(&unpacking->scratch, yarn_span_of(unpacking->chunk, size));
+    return err ? err : yarn_spill_put(&unpacking->spill, yarn_span_of(unpacking->chunk, size));
 }
 
 static int unpack_core(struct yarn_trace_file *file, struct yarn_trace_file_core *core,
@@ -84,27 +84,27 @@ static int unpack_core(struct yarn_trace_file *file, struct yarn_trace_file_core
     struct yarn_cursor cursor = yarn_cursor_of(yarn_span_from(file->bytes, core->at));
     uint32_t count = yarn_cursor_u32(&cursor);
     int err = 0;
-    core->unpacked_at = unpacking->scratch.size;
+    core->unpacked_at = unpacking->spill.size;
     for (uint32_t i = 0; !err && i < count; i++)
         err = unpack_chunk(file, unpacking, &cursor, core->at);
     if (!err && cursor.failed)
         err = yarn_trace_refuse(file, core->at, "compressed events are cut");
-    core->size = unpacking->scratch.size - core->unpacked_at;
+    core->size = unpacking->spill.size - core->unpacked_at;
     return err;
 }
 
 int yarn_trace_unpack_cores(struct yarn_trace_file *file)
 {
-    struct unpacking unpacking = {.scratch = YARN_SCRATCH_CLOSED};
-    int err = yarn_scratch_open(&unpacking.scratch);
+    struct unpacking unpacking = {.spill = YARN_SPILL_CLOSED};
+    int err = yarn_spill_open(&unpacking.spill);
     for (size_t i = 0; !err && i < file->nr_cores; i++)
         err = unpack_core(file, &file->cores[i], &unpacking);
     if (!err)
-        err = yarn_scratch_map(&unpacking.scratch, &file->unpacked);
+        err = yarn_spill_map(&unpacking.spill, &file->unpacked);
     for (size_t i = 0; !err && i < file->nr_cores; i++)
         file->cores[i].pages =
             yarn_span_sub(file->unpacked, file->cores[i].unpacked_at, file->cores[i].size);
     free(unpacking.chunk);
-    yarn_scratch_close(&unpacking.scratch);
+    yarn_spill_close(&unpacking.spill);
     return err;
 }

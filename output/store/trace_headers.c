@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/trace/trace_headers.h"
+#include "output/store/trace_headers.h"
 
 #include "core/event/trace_format.h"
-#include "output/trace/grown.h"
+#include "output/store/array.h"
 
 static struct yarn_span take_sized(struct yarn_cursor *cursor)
 {
@@ -26,10 +26,8 @@ static int take_system(struct yarn_trace_file *file, struct yarn_cursor *cursor,
 {
     int err = 0;
     for (uint32_t i = 0; !err && !cursor->failed && i < count; i++) {
-        struct yarn_span text = take_sized(cursor);
-        err = YARN_GROWN_RESERVE(&file->formats, file->nr_formats, &file->formats_capacity);
-        if (!err)
-            file->formats[file->nr_formats++] = (struct yarn_trace_file_format){system, text};
+        const struct yarn_trace_file_format format = {system, take_sized(cursor)};
+        err = YARN_ARRAY_PUT(&file->formats, &file->nr_formats, &file->formats_capacity, &format);
     }
     return err;
 }

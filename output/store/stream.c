@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/stream/stream.h"
+#include "output/store/stream.h"
 
 #include <stdlib.h>
 
-#include "output/trace/grown.h"
-#include "output/trace/scratch.h"
+#include "output/store/array.h"
+#include "output/store/spill.h"
 
 struct yarn_stream *yarn_stream_new(void)
 {
@@ -27,7 +27,7 @@ void yarn_stream_free(struct yarn_stream *stream)
     for (size_t i = 0; i < YARN_COUNT_OF(stream->texts); i++)
         free(stream->texts[i]);
     if (stream->owns_records)
-        yarn_scratch_unmap(stream->records);
+        yarn_spill_unmap(stream->records);
     yarn_trace_file_close(&stream->trace);
     yarn_table_close(&stream->by_id);
     yarn_table_close(&stream->by_pid);
@@ -43,10 +43,7 @@ void yarn_stream_free(struct yarn_stream *stream)
 
 int yarn_stream_add_entry(struct yarn_stream *stream, const struct yarn_entry *entry)
 {
-    int err = YARN_GROWN_RESERVE(&stream->entries, stream->nr_entries, &stream->entries_capacity);
-    if (!err)
-        stream->entries[stream->nr_entries++] = *entry;
-    return err;
+    return YARN_ARRAY_PUT(&stream->entries, &stream->nr_entries, &stream->entries_capacity, entry);
 }
 
 static bool is_behind(const struct yarn_entry *left, const struct yarn_entry *right)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/trace/trace_file.h"
+#include "output/store/trace_file.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include "core/base/text.h"
-#include "output/trace/grown.h"
-#include "output/trace/scratch.h"
-#include "output/trace/trace_headers.h"
-#include "output/trace/trace_unpack.h"
+#include "output/store/array.h"
+#include "output/store/spill.h"
+#include "output/store/trace_headers.h"
+#include "output/store/trace_unpack.h"
 
 enum {
     OPTION_DONE = 0,
@@ -50,11 +50,9 @@ static int add_core(struct yarn_trace_file *file, uint32_t cpu, uint64_t at, uin
     if (size > file->bytes.size - file->core_bytes)
         return yarn_trace_refuse(file, at, "events that lie where others do");
     file->core_bytes += size;
-    int err = YARN_GROWN_RESERVE(&file->cores, file->nr_cores, &file->cores_capacity);
-    if (!err)
-        file->cores[file->nr_cores++] = (struct yarn_trace_file_core){
-            .cpu = cpu, .at = at, .size = size, .pages = yarn_span_sub(file->bytes, at, size)};
-    return err;
+    const struct yarn_trace_file_core core = {
+        .cpu = cpu, .at = at, .size = size, .pages = yarn_span_sub(file->bytes, at, size)};
+    return YARN_ARRAY_PUT(&file->cores, &file->nr_cores, &file->cores_capacity, &core);
 }
 
 /* The text "0x…" or a number, which is added to all times. */
@@ -340,13 +338,13 @@ int yarn_trace_file_open_bytes(struct yarn_trace_file *file, struct yarn_span by
     return read_all(file);
 }
 
-static int put_all(int fd, uint8_t *buffer, struct yarn_scratch *copy)
+static int put_all(int fd, uint8_t *buffer, struct yarn_spill *copy)
 {
     for (;;) {
         ssize_t got = read(fd, buffer, COPY_BYTES);
         int err = got < 0 ? -errno : 0;
         if (!err && got)
-            err = yarn_scratch_put(copy, yarn_span_of(buffer, (size_t)got));
+            err = yarn_spill_put(copy, yarn_span_of(buffer, (size_t)got));
         if (!got || (err && err != -EINTR))
             return err;
     }
@@ -355,14 +353,14 @@ static int put_all(int fd, uint8_t *buffer, struct yarn_scratch *copy)
 /* Why: a mapped file that others make shorter ends the process that reads it. */
 static int map_copy(int fd, struct yarn_span *ret_bytes)
 {
-    struct yarn_scratch copy = YARN_SCRATCH_CLOSED;
+    struct yarn_spill copy = YARN_SPILL_CLOSED;
     uint8_t *buffer = malloc(COPY_BYTES);
-    int err = buffer ? yarn_scratch_open(&copy) : -ENOMEM;
+    int err = buffer ? yarn_spill_open(&copy) : -ENOMEM;
     if (!err)
         err = put_all(fd, buffer, &copy);
     if (!err)
-        err = yarn_scratch_map(&copy, ret_bytes);
-    yarn_scratch_close(&copy);
+        err = yarn_spill_map(&copy, ret_bytes);
+    yarn_spill_close(&copy);
     free(buffer);
     return err;
 }
@@ -399,8 +397,8 @@ int yarn_trace_file_open(struct yarn_trace_file *file, const char *path)
 void yarn_trace_file_close(struct yarn_trace_file *file)
 {
     if (file->is_mapped)
-        yarn_scratch_unmap(file->bytes);
-    yarn_scratch_unmap(file->unpacked);
+        yarn_spill_unmap(file->bytes);
+    yarn_spill_unmap(file->unpacked);
     for (size_t i = 0; i < file->nr_blocks; i++)
         free(file->blocks[i]);
     free(file->blocks);

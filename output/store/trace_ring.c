@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/trace/grown.h"
-#include "output/trace/scratch.h"
-#include "output/trace/trace_file.h"
+#include "output/store/array.h"
+#include "output/store/spill.h"
+#include "output/store/trace_file.h"
 
 /* As the kernel's ring buffer has it: a word of 5 bits of a kind and 27 of a time before each. */
 enum {
@@ -99,14 +99,10 @@ static int add_gap(struct walk *walk, bool has_count, struct yarn_cursor count)
 {
     struct yarn_trace_file *file = walk->file;
     uint64_t lost = file->long_bytes == 8 ? yarn_cursor_u64(&count) : yarn_cursor_u32(&count);
-    int err = YARN_GROWN_RESERVE(&file->gaps, file->nr_gaps, &file->gaps_capacity);
-    if (err)
-        return err;
     lost = has_count && !count.failed && lost ? lost : 1;
     file->nr_lost = lost > UINT64_MAX - file->nr_lost ? UINT64_MAX : file->nr_lost + lost;
-    file->gaps[file->nr_gaps++] = (struct yarn_trace_gap){
-        .time_ns = scaled(file, walk->time_ns), .nr_lost = lost, .cpu = walk->core->cpu};
-    return 0;
+    const struct yarn_trace_gap gap = {scaled(file, walk->time_ns), lost, walk->core->cpu};
+    return YARN_ARRAY_PUT(&file->gaps, &file->nr_gaps, &file->gaps_capacity, &gap);
 }
 
 /* `at`: of the page, as the fault says it. */
@@ -134,7 +130,7 @@ static int walk_bytes(struct walk *walk, struct yarn_span page, uint64_t at)
 static void drop_pages(const struct yarn_trace_file *file, struct yarn_span pages)
 {
     if (file->is_mapped)
-        yarn_scratch_drop_pages(pages);
+        yarn_spill_drop_pages(pages);
 }
 
 static int walk_core(struct walk *walk)
