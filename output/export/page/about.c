@@ -12,7 +12,7 @@
 #include "output/analysis/time/unsampled.h"
 #include "output/export/page/html.h"
 
-enum { ROWS_OF_GROUP = 64, DUMPS_LISTED = 20, PHASES_MOST = 3 };
+enum { ROWS_OF_GROUP = 64, DUMPS_LISTED = 20, PHASES_MOST = 3, COMMAND_BYTES = 80 };
 
 /* Kept spans have a NUL behind them. */
 static const char *text_of(struct yarn_span span)
@@ -319,13 +319,49 @@ void yarn_page_about_threads(const struct yarn_page_graph *graph, FILE *file)
         bool is_named = graph->sides[lane->side].slices->lanes.kind != YARN_LANES_ALL;
         (void)fprintf(file,
                       "<li data-side=%u data-tid=%u data-pid=%u data-count=%u data-run=%u "
-                      "data-process=\"",
-                      lane->side, thread->tid, dump->process.pid, lane->count, lane->run);
+                      "data-image=%u data-process=\"",
+                      lane->side, thread->tid, dump->process.pid, lane->count, lane->run,
+                      thread->dump);
         yarn_html_text(file, yarn_profile_text(profile, dump->comm));
         (void)fputs("\">", file);
         if (lane->count == 1 || is_named)
             yarn_html_text(file, yarn_profile_text(profile, thread->comm));
         (void)fputs("</li>\n", file);
+    }
+}
+
+/* Of a command line too long to be read, the begin and the end. */
+static void put_short_command(const struct yarn_profile_dump *dump,
+                              const struct yarn_profile *profile, FILE *file)
+{
+    const char *text = yarn_profile_text(profile, dump->command);
+    size_t size = strlen(text);
+    char part[COMMAND_BYTES + 1];
+    if (size <= 2 * sizeof part) {
+        yarn_html_text(file, text);
+        return;
+    }
+    memcpy(part, text, COMMAND_BYTES);
+    part[COMMAND_BYTES] = 0;
+    yarn_html_text(file, part);
+    (void)fputs("\u2026", file);
+    yarn_html_text(file, text + size - COMMAND_BYTES);
+}
+
+void yarn_page_about_images(const struct yarn_page_graph *graph, FILE *file)
+{
+    for (uint32_t side = 0; side < 2; side++) {
+        const struct yarn_profile *profile = graph->sides[side].profile;
+        uint32_t next = 0; /* lanes are in the order of their threads, these in that of dumps */
+        for (size_t i = 0; profile && i < graph->nr_threads; i++) {
+            uint32_t number = profile->threads[graph->threads[i].number].dump;
+            if (graph->threads[i].side != side || number < next)
+                continue;
+            next = number + 1;
+            (void)fprintf(file, "<li data-number=%u data-side=%u>", number, side);
+            put_short_command(&profile->dumps[number], profile, file);
+            (void)fputs("</li>\n", file);
+        }
     }
 }
 

@@ -20,6 +20,8 @@ void yarn_page_about_missing(const struct yarn_page_graph *graph, FILE *file);
 void yarn_page_about_events(const struct yarn_page_graph *graph, FILE *file);
 /* <li> elements. */
 void yarn_page_about_threads(const struct yarn_page_graph *graph, FILE *file);
+/* The command lines of processes that have threads. */
+void yarn_page_about_images(const struct yarn_page_graph *graph, FILE *file);
 void yarn_page_about_modules(const struct yarn_page_order *order, FILE *file);
 /* Rows of a table, in groups. */
 void yarn_page_about_functions(const struct yarn_page_graph *graph,

@@ -90,8 +90,11 @@ function readDocument(data) {
         count: Number(item.dataset.count),
         run: Number(item.dataset.run),
         process: item.dataset.process,
+        image: Number(item.dataset.image),
     }));
-    data.hasProcesses = new Set(data.threads.map(({ side, pid }) => `${side} ${pid}`)).size >
+    data.images = new Map(texts("#images > li").map((item) =>
+        [`${item.dataset.side} ${item.dataset.number}`, item.textContent]));
+    data.hasProcesses = new Set(data.threads.map(({ side, image }) => `${side} ${image}`)).size >
         new Set(data.threads.map(({ side }) => side)).size;
     return data;
 }

@@ -18,7 +18,8 @@ class Flame {
         this.isIcicle = false;
         this.matches = null;
         this.draw = perFrame(() => this.paint());
-        this.pane.addEventListener("scroll", this.draw, { passive: true });
+        this.isAtRoots = true;
+        this.pane.addEventListener("scroll", () => this.scrolled(), { passive: true });
         this.canvas.addEventListener("mousemove", (event) => this.moved(event));
         this.canvas.addEventListener("mouseleave", (event) => this.pointAt(event, 0));
         this.canvas.addEventListener("click", (event) => this.clicked(event));
@@ -30,21 +31,28 @@ class Flame {
 
     /* After sums, zoom, width or direction changed. */
     update() {
-        const hadRoots = this.isIcicle || !this.layout || this.isAtRoots();
         const width = this.pane.clientWidth;
         this.layout = new Layout(this.model, this.side, this.zoom, width);
-        this.height = Math.max(this.layout.rows.length * ROW, this.pane.clientHeight);
+        this.shownHeight = this.pane.clientHeight;
+        this.height = Math.max(this.layout.rows.length * ROW, this.shownHeight);
         this.space.style.height = `${this.height - this.pane.clientHeight}px`;
-        if (hadRoots)
+        if (width && this.shownHeight)
+            prepare(this.canvas, width, this.shownHeight);
+        if (this.isAtRoots)
             this.showRoots();
         this.paint();
     }
 
-    isAtRoots() {
-        return this.pane.scrollTop + this.pane.clientHeight > this.height - ROW;
+    /* Where a person scrolled to; that the pane got lower or higher meanwhile is no scrolling. */
+    scrolled() {
+        const { scrollTop, clientHeight } = this.pane;
+        if (clientHeight === this.shownHeight)
+            this.isAtRoots = this.isIcicle ? scrollTop < ROW : scrollTop + clientHeight > this.height - ROW;
+        this.draw();
     }
 
     showRoots() {
+        this.isAtRoots = true;
         this.pane.scrollTop = this.isIcicle ? 0 : this.height;
     }
 

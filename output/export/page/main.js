@@ -16,6 +16,7 @@ const timeline = new Timeline(model, sched, {
         model.to = to;
         recompute();
     },
+    view: () => fragment.write(),
     threads(threads) {
         model.threads = threads;
         recompute();
@@ -24,7 +25,8 @@ const timeline = new Timeline(model, sched, {
     tip: showLines,
 });
 if (sched)
-    timeline.marks = new Marks(sched, data, { draw: timeline.draw, say });
+    timeline.marks = new Marks(sched, data,
+                               { draw: timeline.draw, say, reveal: (mark) => timeline.reveal(mark) });
 flame = new Flame(model, colours, { zoom, choose, say, tip: showTip });
 table = new Table(model, { choose });
 
@@ -34,7 +36,70 @@ const recompute = perFrame(() => {
     table.update();
     showShare();
     byId("span").textContent = timeline.describe();
+    fragment.write();
 });
+
+/* Node 0 is chosen where the text names none: it has the node's number and its function's name. */
+function nodeOf(text) {
+    const [, node, name] = /^(\d+)\.(.*)$/.exec(text) ?? [];
+    return data.names[data.fn[node]] === name && Number(node) || 0;
+}
+
+const fragment = new Fragment({
+    event: {
+        text: () => model.event ? data.events[model.event].name : "",
+        show(text) {
+            const event = Math.max(data.events.findIndex(({ name }) => name === text), 0);
+            byId("event").value = String(event);
+            if (event !== model.event)
+                setEvent(event);
+        },
+    },
+    width: {
+        text: () => flame.side ? "" : "before",
+        show: (text) => setSide(data.isDiff && text === "before" ? 0 : 1),
+    },
+    thread: {
+        text: () => timeline.threadsAsText(),
+        show: (text) => timeline.chooseByText(text),
+    },
+    time: {
+        text: () => timeline.spanAsText(),
+        show: (text) => timeline.setSpan(...timeline.readSpan(text)),
+    },
+    view: {
+        text: () => timeline.viewAsText(),
+        show: (text) => timeline.show(...timeline.readSpan(text)),
+    },
+    zoom: {
+        text: () => flame.zoom ? `${flame.zoom}.${flame.nameOf(flame.zoom)}` : "",
+        show: (text) => zoom(nodeOf(text)),
+    },
+    function: {
+        text: () => data.names[table.chosen] ?? "",
+        show: (text) => choose(text ? data.names.indexOf(text) : -1),
+    },
+    icicle: {
+        text: () => flame.isIcicle ? "1" : "",
+        show: (text) => Boolean(text) !== flame.isIcicle && flip(),
+    },
+    search: {
+        text: () => byId("search").value,
+        show(text) {
+            byId("search").value = text;
+            search();
+        },
+    },
+});
+
+function setSide(side) {
+    if (side === flame.side)
+        return;
+    byId("width").value = String(side);
+    flame.side = table.side = side;
+    model.sortChildren(side);
+    recompute();
+}
 
 function setEvent(event) {
     model.event = event;
@@ -47,6 +112,7 @@ function setEvent(event) {
 
 function zoom(node) {
     flame.zoom = node;
+    fragment.write();
     byId("unzoom").disabled = node === 0;
     flame.update();
     say(`zoomed into ${flame.describe(node).join(", ")}`);
@@ -54,6 +120,7 @@ function zoom(node) {
 
 function choose(fn) {
     table.choose(fn);
+    fragment.write();
 }
 
 function showTip(event, node) {
@@ -88,6 +155,7 @@ function search() {
     showShare();
     flame.draw();
     table.update();
+    fragment.write();
     if (pattern)
         table.pane.scrollTop = 0;
 }
@@ -126,6 +194,7 @@ function setTheme(isDark) {
 
 function flip() {
     flame.isIcicle = !flame.isIcicle;
+    fragment.write();
     byId("flip").setAttribute("aria-pressed", String(flame.isIcicle));
     byId("flip").textContent = flame.isIcicle ? "Flame" : "Icicle";
     flame.update();
@@ -165,50 +234,66 @@ function stepBack() {
     } else if (timeline.chosen.size) {
         timeline.chooseThreads(new Set());
     } else {
-        timeline.setSpan(0, data.nrSlices);
+        timeline.showWhole();
     }
 }
 
-function pressed(event) {
-    const isTyping = event.target.matches("input, select");
-    if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog[open]"))
-        return;
-    if (event.key === "Escape")
-        stepBack();
-    else if (isTyping)
-        return;
-    else if (event.key === "/")
-        byId("search").focus();
-    else if (event.key === "0")
+/* Time as speedscope and Firefox Profiler have it: w and s, a and d. */
+const KEYS = {
+    "Escape": stepBack,
+    "/": () => byId("search").focus(),
+    "0": () => {
         zoom(0);
-    else if (event.key === "i")
-        flip();
-    else if (event.key === "d")
-        byId("theme").click();
-    else if (event.key === "?")
-        byId("help-box").showModal();
-    else
+        timeline.show(0, timeline.view.whole);
+    },
+    "i": flip,
+    "t": () => byId("theme").click(),
+    "?": () => byId("help-box").showModal(),
+    "w": () => timeline.widen(0.7),
+    "+": () => timeline.widen(0.7),
+    "s": () => timeline.widen(1 / 0.7),
+    "-": () => timeline.widen(1 / 0.7),
+    "a": () => timeline.move(-0.2),
+    "d": () => timeline.move(0.2),
+    "z": () => timeline.zoom(),
+};
+
+function pressed(event) {
+    const isTyping = event.target.matches("input, select") && event.key !== "Escape";
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping || !KEYS[event.key] ||
+        document.querySelector("dialog[open]"))
         return;
+    KEYS[event.key]();
     event.preventDefault();
 }
 
-/* The line between graph and tables moves. */
-function makeSplitter() {
-    const splitter = byId("splitter"), tables = byId("tables");
-    const resize = (height) => {
-        const most = document.querySelector("main").clientHeight - 200;
-        tables.style.flexBasis = `${Math.max(60, Math.min(height, most))}px`;
-    };
-    splitter.addEventListener("pointerdown", (event) => splitter.setPointerCapture(event.pointerId));
-    splitter.addEventListener("pointermove", (event) => {
-        if (splitter.hasPointerCapture(event.pointerId))
-            resize(window.innerHeight - event.clientY);
+/* A line between two parts moves by mouse and keys: `resize(y)` gets its place. */
+function makeSplitter(id, resize) {
+    const splitter = byId(id);
+    const follow = (event) => resize(event.clientY);
+    splitter.addEventListener("pointerdown", (event) => {
+        splitter.setPointerCapture(event.pointerId);
+        window.addEventListener("pointermove", follow);
+        event.preventDefault();
     });
+    for (const end of ["pointerup", "pointercancel"])
+        window.addEventListener(end, () => window.removeEventListener("pointermove", follow));
     splitter.addEventListener("keydown", (event) => {
-        const step = { ArrowUp: 30, ArrowDown: -30 }[event.key];
+        const step = { ArrowUp: -30, ArrowDown: 30 }[event.key];
         if (step)
-            resize(tables.clientHeight + step);
+            resize(splitter.getBoundingClientRect().top + step);
     });
+}
+
+/* The timeline can be as high as its lanes. */
+function resizeTimeline(y) {
+    const { style } = byId("lanes"), most = window.innerHeight - 260;
+    style.maxHeight = `${Math.max(2 * LANE, Math.min(y - byId("lanes").getBoundingClientRect().top, most))}px`;
+}
+
+function resizeTables(y) {
+    const most = document.querySelector("main").clientHeight - 200;
+    byId("tables").style.flexBasis = `${Math.max(60, Math.min(window.innerHeight - y, most))}px`;
 }
 
 document.body.classList.toggle("diff", data.isDiff);
@@ -217,11 +302,7 @@ byId("event").addEventListener("change", (event) => {
     zoom(0);
     setEvent(Number(event.target.value));
 });
-byId("width").addEventListener("change", (event) => {
-    flame.side = table.side = Number(event.target.value);
-    model.sortChildren(flame.side);
-    recompute();
-});
+byId("width").addEventListener("change", (event) => setSide(Number(event.target.value)));
 byId("flip").addEventListener("click", flip);
 byId("unzoom").addEventListener("click", () => zoom(0));
 byId("search").addEventListener("input", search);
@@ -237,7 +318,10 @@ byId("theme").addEventListener("click",
 document.addEventListener("keydown", pressed);
 const preference = window.matchMedia("(prefers-color-scheme: dark)");
 preference.addEventListener("change", () => setTheme(preference.matches));
-makeSplitter();
+makeSplitter("lane-splitter", resizeTimeline);
+makeSplitter("splitter", resizeTables);
 setTheme(preference.matches);
-if (data.events.length)
+if (data.events.length) {
     setEvent(0);
+    fragment.show();
+}

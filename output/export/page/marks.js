@@ -6,7 +6,7 @@
 const MARK_REACH = 4; /* pixels from the pointer */
 
 class Marks {
-    /* `on`: { draw(), say(text) }. */
+    /* `on`: { draw(), say(text), reveal(mark) }. */
     constructor(sched, data, on) {
         Object.assign(this, { sched, data, on });
         this.chosen = -1;
@@ -37,18 +37,19 @@ class Marks {
     select() {
         const { rows, kinds } = this.sched;
         this.ofLane = new Map();
+        this.wokenBy = new Map();
         this.counts = new Uint32Array(kinds.length);
+        const put = (lists, lane, i) => lists.get(lane)?.push(i) ?? lists.set(lane, [i]);
         rows.forEach((mark, i) => {
+            if (mark.origin >= 0 && this.isShown(mark.origin) && this.isWaking(mark.origin))
+                put(this.wokenBy, mark.lane, mark.origin);
             if (!this.isOn(mark))
                 return;
             this.counts[mark.kind]++;
-            if (!kinds[mark.kind].isShown)
-                return;
-            if (!this.ofLane.has(mark.lane))
-                this.ofLane.set(mark.lane, []);
-            this.ofLane.get(mark.lane).push(i);
+            if (kinds[mark.kind].isShown)
+                put(this.ofLane, mark.lane, i);
         });
-        for (const list of this.ofLane.values())
+        for (const list of [...this.ofLane.values(), ...this.wokenBy.values()])
             list.sort((a, b) => rows[a].time - rows[b].time || a - b);
         if (this.chosen >= 0 && !this.isShown(this.chosen))
             this.chosen = -1;
@@ -65,9 +66,17 @@ class Marks {
     /* A target's origin, or an origin's target; -1 where there is none, or it is not shown. */
     twinOf(index) {
         const { rows } = this.sched;
-        const twin = rows[index].origin >= 0 ? rows[index].origin
-            : rows[index + 1]?.origin === index ? index + 1 : -1;
+        const twin = rows[index].origin >= 0 ? rows[index].origin : this.targetOf(index);
         return twin >= 0 && this.isShown(twin) ? twin : -1;
+    }
+
+    isWaking(index) {
+        return /sched_wak/.test(this.sched.kinds[this.sched.rows[index].kind].name);
+    }
+
+    /* The row of the one whom a waking, or a thread that leaves the core, gives way to; -1: none. */
+    targetOf(index) {
+        return this.sched.rows[index + 1]?.origin === index ? index + 1 : -1;
     }
 
     /* A name to click, a box to hide it. */
@@ -123,26 +132,28 @@ class Marks {
     }
 
     /* The next one of the chosen one's lane, or of the first lane that has any. */
-    step(by, lanes) {
-        const first = lanes.find((lane) => this.ofLane.has(lane));
+    step(by, list) {
+        const first = list.flatMap(({ threads }) => threads).find((lane) => this.ofLane.has(lane));
         const lane = this.chosen >= 0 ? this.sched.rows[this.chosen].lane : first;
-        const list = this.ofLane.get(lane);
-        if (!list)
+        const marks = this.ofLane.get(lane);
+        if (!marks)
             return;
-        const at = list.indexOf(this.chosen);
-        this.choose(list[at < 0 ? 0 : Math.max(0, Math.min(at + by, list.length - 1))]);
+        const at = marks.indexOf(this.chosen);
+        this.choose(marks[at < 0 ? 0 : Math.max(0, Math.min(at + by, marks.length - 1))]);
     }
 
     choose(index) {
         this.chosen = index;
-        this.on.draw();
-        if (index >= 0)
+        if (index >= 0) {
+            this.on.reveal(this.sched.rows[index]);
             this.on.say(this.describe(index).join(", "));
+        }
+        this.on.draw();
     }
 
-    /* The nearest of a lane at that time, within so many ns; -1: none. */
-    nearest(lane, time, reach) {
-        const list = this.ofLane.get(lane) ?? [], { rows } = this.sched;
+    /* The first of a list that is not before that time. */
+    firstFrom(list, time) {
+        const { rows } = this.sched;
         let low = 0, high = list.length;
         while (low < high) {
             const middle = (low + high) >> 1;
@@ -151,9 +162,22 @@ class Marks {
             else
                 high = middle;
         }
-        const near = [list[low - 1], list[low]].filter((i) => i !== undefined)
-            .sort((a, b) => Math.abs(rows[a].time - time) - Math.abs(rows[b].time - time))[0];
-        return near !== undefined && Math.abs(rows[near].time - time) <= reach ? near : -1;
+        return low;
+    }
+
+    /* The nearest of the lanes at that time, within so many ns, or the waking of one of their
+     * threads; -1: none. */
+    nearest(lanes, time, reach) {
+        const distance = (i) => Math.abs(this.sched.rows[i].time - time);
+        for (const lists of [this.ofLane, this.wokenBy]) {
+            const near = lanes.flatMap((lane) => {
+                const list = lists.get(lane) ?? [], at = this.firstFrom(list, time);
+                return list.slice(Math.max(at - 1, 0), at + 1);
+            }).filter((i) => distance(i) <= reach).sort((a, b) => distance(a) - distance(b));
+            if (near.length)
+                return near[0];
+        }
+        return -1;
     }
 
     taskOf({ lane, tid }) {
@@ -164,31 +188,35 @@ class Marks {
     describe(index) {
         const { rows, kinds, infos } = this.sched, mark = rows[index], twin = this.twinOf(index);
         const lines = [kinds[mark.kind].name,
-                       `${duration(this.data.startNs + mark.time)}, ${this.taskOf(mark)}, core ${mark.cpu < 0 ? "unknown" : mark.cpu}`];
+                       `${moment(this.data.startNs + mark.time, 1)}, ${this.taskOf(mark)}, core ${mark.cpu < 0 ? "unknown" : mark.cpu}`];
         if (mark.info >= 0)
             lines.push(infos[mark.info]);
+        else if (this.isWaking(index) && this.targetOf(index) >= 0)
+            lines.push(`wakes ${this.taskOf(rows[index + 1])}`);
         if (twin >= 0)
             lines.push(`${rows[index].origin >= 0 ? "origin" : "target"}: ${kinds[rows[twin].kind].name} of ${this.taskOf(rows[twin])}, core ${rows[twin].cpu < 0 ? "unknown" : rows[twin].cpu}`);
         return lines;
     }
 
-    /* `yOf(lane)`: the upper edge of a lane that is on the screen, or undefined. */
-    paint(context, lanes, yOf, width, style) {
-        const whole = this.data.nrSlices * this.data.sliceNs;
+    /* `yOf(thread)`: the upper edge of its lane, or NaN; `xOf(ns)`: may be outside of the screen. */
+    paint(context, list, yOf, xOf, style) {
         context.save();
-        for (const lane of lanes)
-            this.paintLane(context, this.ofLane.get(lane) ?? [], yOf(lane), width / whole);
+        for (const { threads, isOpen } of list)
+            for (const thread of isOpen ? [] : threads)
+                this.paintLane(context, this.ofLane.get(thread) ?? [], yOf(thread), xOf);
         context.restore();
         for (const index of new Set([this.chosen, this.hovered]))
             if (index >= 0)
-                this.paintPair(context, index, yOf, whole / width, style);
+                this.paintPair(context, index, yOf, xOf, style);
     }
 
     /* One tick a kind and pixel: what is drawn is bounded by the screen, not by the events. */
-    paintLane(context, list, y, pixelsOfNs) {
+    paintLane(context, list, y, xOf) {
         const { rows, kinds } = this.sched, last = new Int32Array(kinds.length).fill(-1);
-        for (const i of list) {
-            const { kind, time } = rows[i], x = Math.round(time * pixelsOfNs);
+        const nsOfPixel = 1 / (xOf(1) - xOf(0)), begin = -xOf(0) * nsOfPixel;
+        const end = begin + context.canvas.clientWidth * nsOfPixel;
+        for (let at = this.firstFrom(list, begin); at < list.length && rows[list[at]].time <= end; at++) {
+            const { kind, time } = rows[list[at]], x = Math.round(xOf(time));
             if (x === last[kind])
                 continue;
             last[kind] = x;
@@ -198,18 +226,26 @@ class Marks {
         }
     }
 
-    /* The event, its twin, and a line between them. */
-    paintPair(context, index, yOf, nsOfPixel, style) {
-        const { rows } = this.sched, twin = this.twinOf(index);
-        const points = [index, twin].filter((i) => i >= 0 && yOf(rows[i].lane) !== undefined)
-            .map((i) => [rows[i].time / nsOfPixel, yOf(rows[i].lane) + LANE - 4]);
+    /* The event and its twin, or whom it woke: an arrow from the one to the other. */
+    paintPair(context, index, yOf, xOf, style) {
+        const { rows } = this.sched, { origin } = rows[index];
+        const pair = origin >= 0 ? [this.twinOf(index), index] : [index, this.targetOf(index)];
+        const points = pair.filter((i) => i >= 0 && !Number.isNaN(yOf(rows[i].lane)))
+            .map((i) => [Math.round(xOf(rows[i].time)), yOf(rows[i].lane) + LANE / 2]);
         context.strokeStyle = context.fillStyle = style.getPropertyValue("--accent");
+        context.lineWidth = 1.5;
         context.beginPath();
         for (const [x, y] of points)
             context.lineTo(x, y);
         context.stroke();
-        for (const [x, y] of points)
-            context.fillRect(x - 2, y - 4, 4, 8);
+        const [[x, y], [toX, toY] = [x, y]] = points.length ? points : [[NaN, NaN]];
+        context.fillRect(x - 2, y - 4, 4, 8);
+        const back = toY > y ? -7 : 7;
+        context.beginPath();
+        context.moveTo(toX, toY);
+        if (toY !== y)
+            [-4, 4].forEach((aside) => context.lineTo(toX + aside, toY + back));
+        context.fill();
     }
 
     /* Colours as the theme has them. */

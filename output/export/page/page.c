@@ -61,6 +61,11 @@ static void put_threads(struct writing *writing)
     yarn_page_about_threads(&writing->graph, writing->file);
 }
 
+static void put_images(struct writing *writing)
+{
+    yarn_page_about_images(&writing->graph, writing->file);
+}
+
 static void put_modules(struct writing *writing)
 {
     yarn_page_about_modules(&writing->order, writing->file);
@@ -105,10 +110,10 @@ static const struct slot {
     const char *name;
     void (*put)(struct writing *writing);
 } slots[] = {
-    {"@style@", put_style},     {"@title@", put_title},         {"@recording@", put_recording},
-    {"@missing@", put_missing}, {"@events@", put_events},       {"@threads@", put_threads},
-    {"@modules@", put_modules}, {"@functions@", put_functions}, {"@numbers@", put_numbers},
-    {"@sched@", put_sched},     {"@script@", put_script},
+    {"@style@", put_style},     {"@title@", put_title},     {"@recording@", put_recording},
+    {"@missing@", put_missing}, {"@events@", put_events},   {"@threads@", put_threads},
+    {"@images@", put_images},   {"@modules@", put_modules}, {"@functions@", put_functions},
+    {"@numbers@", put_numbers}, {"@sched@", put_sched},     {"@script@", put_script},
 };
 
 static const struct slot *slot_of(const unsigned char *line, size_t size)

@@ -17,6 +17,13 @@ function duration(ns) {
     return `${Math.round(ns)} ns`;
 }
 
+/* A moment, so exact that those `step` apart differ. */
+function moment(ns, step) {
+    const [unit, size] = [["s", 1e9], ["ms", 1e6], ["µs", 1e3]].find(([, least]) => ns >= least) ?? ["ns", 1];
+    const digits = Math.max(0, Math.ceil(Math.log10(size / step)));
+    return ns ? `${Number((ns / size).toFixed(digits))} ${unit}` : "0";
+}
+
 const inUnit = (value, unit) => unit === "ns" ? duration(value) : `${grouped(value)} ${unit}`;
 
 /* A name without its parameters and template arguments, which hide what matters where room is
@@ -43,6 +50,12 @@ function fitName(name, room) {
     const plain = withoutArguments(name), last = plain.split("::").at(-1);
     const fitting = plain.length <= room ? plain : last || plain;
     return fitting.length <= room ? fitting : `${fitting.slice(0, Math.max(room - 1, 1))}…`;
+}
+
+/* A command line without folders of its program, cut in the middle: its end says as much. */
+function shortCommand(command) {
+    const text = command.replace(/^\S*\//, "");
+    return text.length > 30 ? `${text.slice(0, 17)}…${text.slice(-12)}` : text;
 }
 
 const byId = (id) => document.getElementById(id);

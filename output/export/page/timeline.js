@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 
-/* Threads over time: a lane each, how busy it was; a span of time is chosen by dragging. */
+/* Threads over time: a lane a row, how busy it was or what it did; a span of time is chosen by
+ * dragging, and shown wider. */
 
-const LANE = 18;
+const LANE = 18, WHEEL = 1.0015;
 
 class Timeline {
-    /* `on`: { span(from, to), threads(set or null), say(text), tip(event, lines or null) }; slices are
-     * counted from 0. `sched`: see readSched. */
+    /* `on`: { span(from, to), threads(set or null), view(), say(text), tip(event, lines or null) };
+     * slices are counted from 0. `sched`: see readSched. */
     constructor(model, sched, on) {
         Object.assign(this, { model, sched, on });
         this.marks = null;
@@ -17,204 +18,163 @@ class Timeline {
         this.space = byId("lane-space");
         this.brush = byId("brush");
         this.chosen = new Set();
+        this.view = new View(model.data);
+        this.rows = new Rows(model, sched, {
+            choose: (threads, isMore) => this.toggle(threads, isMore),
+            changed: () => this.update(),
+        });
         this.draw = perFrame(() => this.paint());
         this.pane.addEventListener("scroll", this.draw, { passive: true });
         this.canvas.addEventListener("pointerdown", (event) => this.pressedAt(event));
         this.canvas.addEventListener("pointermove", (event) => this.dragged(event));
         this.canvas.addEventListener("pointerup", (event) => this.released(event));
         this.canvas.addEventListener("pointerleave", () => this.hoverAt(null));
+        this.canvas.addEventListener("wheel", (event) => this.wheeled(event), { passive: false });
+        this.canvas.addEventListener("dblclick", () => this.zoom());
         byId("lane-pick").hidden = byId("state-legend").hidden = !isKnown;
         byId("lane-kind").addEventListener("change", (event) => {
             this.hasStates = event.target.value === "states";
             this.draw();
         });
         this.canvas.addEventListener("keydown", (event) => this.pressed(event));
-        byId("whole").addEventListener("click", () => this.setSpan(0, model.data.nrSlices));
+        byId("zoom-time").addEventListener("click", () => this.zoom());
+        byId("whole").addEventListener("click", () => this.showWhole());
         byId("all").addEventListener("click", () => this.chooseThreads(new Set()));
         new ResizeObserver(perFrame(() => this.update())).observe(this.space);
     }
 
     /* After the event changed. */
     setEvent() {
-        const { data, event } = this.model;
-        const weights = new Map();
-        this.groups = new Map();
-        for (const group of data.groups) {
-            if (group.event !== event)
-                continue;
-            this.groups.set(group.thread, group);
-            weights.set(group.thread, group.weight.reduce((sum, weight) => sum + weight, 0));
-        }
-        const ran = this.ranShares(weights);
-        this.lanes = [...weights.keys()].sort((a, b) =>
-            weights.get(b) - weights.get(a) || ran[b] - ran[a] || a - b);
-        if (this.sched?.rows.some(({ lane }) => lane < 0))
-            this.lanes.push(-1);
-        this.loads = new Map();
-        this.parts = new Map();
-        this.makeNames();
+        this.rows.build();
         this.chooseThreads(new Set());
         this.update();
     }
 
-    /* Threads that are known to have lived have a lane, whatever the event; how long they ran. */
-    ranShares(weights) {
-        const ran = new Float64Array(this.model.data.threads.length);
-        this.sched?.states.lanes.forEach((shares, thread) => {
-            if (!shares)
-                return;
-            for (let i = RUNNING; i < shares.length; i += STATES)
-                ran[thread] += shares[i];
-            if (!weights.has(thread))
-                weights.set(thread, 0);
-        });
-        return ran;
-    }
-
-    makeNames() {
-        const names = byId("lane-names");
-        names.replaceChildren(...this.lanes.map((thread, index) => {
-            if (thread < 0)
-                return element("div", "lane others", "other threads");
-            const { comm, tid, pid, process, side, count } = this.model.data.threads[thread];
-            const name = element("div", "lane", comm);
-            const where = this.model.data.isDiff ? (side ? "after " : "before ") : "";
-            const of = this.model.data.hasProcesses ? ` of ${process} ${pid}` : "";
-            name.append(element("small", "", ` ${where}${count > 1 ? `${count} threads` : tid}${of}`));
-            name.title = count > 1 ? `${count} threads${comm && ` called ${comm}`}, too many to be shown each`
-                : `${comm}, thread ${tid} of ${process} (${pid})`;
-            name.setAttribute("role", "option");
-            name.setAttribute("aria-selected", "false");
-            name.tabIndex = index ? -1 : 0;
-            name.addEventListener("click", (event) => this.toggle(thread, event.ctrlKey || event.metaKey));
-            name.addEventListener("keydown", (event) => this.pressedName(event, index));
-            return name;
-        }));
-    }
-
-    pressedName(event, index) {
-        const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
-        const names = byId("lane-names").children;
-        if (event.key === "Enter" || event.key === " ")
-            this.toggle(this.lanes[index], true);
-        else if (step)
-            names[index + step]?.focus();
-        else
-            return;
-        event.preventDefault();
-    }
-
-    toggle(thread, isMore) {
+    /* A choice of less than all of a row's threads becomes all of them, of all of them none. */
+    toggle(threads, isMore) {
+        const isOn = threads.every((thread) => this.chosen.has(thread));
+        const isAlone = isOn && this.chosen.size === threads.length;
         const chosen = new Set(isMore ? this.chosen : []);
-        if (!this.chosen.has(thread) || (!isMore && this.chosen.size > 1))
-            chosen.add(thread);
-        else
-            chosen.delete(thread);
+        for (const thread of threads) {
+            if (isMore ? isOn : isAlone)
+                chosen.delete(thread);
+            else
+                chosen.add(thread);
+        }
         this.chooseThreads(chosen);
     }
 
     chooseThreads(chosen) {
         this.chosen = chosen;
-        this.lanes.forEach((thread, i) => {
-            byId("lane-names").children[i].setAttribute("aria-selected", String(chosen.has(thread)));
-        });
+        this.rows.mark(chosen);
         byId("all").hidden = !chosen.size;
         this.on.threads(chosen.size ? chosen : null);
         this.draw();
     }
 
+    threadsAsText() {
+        return [...this.chosen].map((thread) => this.model.data.threads[thread].tid).join(",");
+    }
+
+    chooseByText(text) {
+        const tids = new Set(text.split(",").filter(Boolean).map(Number));
+        this.chooseThreads(new Set([...this.rows.weights.keys()]
+            .filter((thread) => tids.has(this.model.data.threads[thread].tid))));
+    }
+
+    /* After what the rows are, or how wide they are, changed. */
     update() {
-        if (!this.lanes)
-            return;
-        this.space.style.height = `${(this.lanes.length + 1) * LANE}px`;
-        this.loads.clear();
-        this.parts.clear();
+        this.rows.mark(this.chosen);
+        this.space.style.height = `${(this.rows.list.length + 1) * LANE}px`;
+        this.forget();
         this.paint();
+    }
+
+    forget() {
+        this.loads = new Map();
+        this.parts = new Map();
     }
 
     /* Pixels of a bar: as many as four samples of a busy thread take, so that no gaps show. */
     barWidth(width) {
-        const { data, event } = this.model, columnNs = data.nrSlices * data.sliceNs / width;
-        if (data.events[event]?.unit !== "ns" || !this.lanes.length)
+        const { data, event } = this.model, columnNs = this.view.size / width;
+        const first = this.rows.list.find(({ threads }) => this.rows.groups.has(threads[0]));
+        if (data.events[event]?.unit !== "ns" || !first)
             return 2;
-        const { weight, samples } = this.groups.get(this.lanes[0]) ?? {};
-        if (!weight)
-            return 2;
+        const { weight, samples } = this.rows.groups.get(first.threads[0]);
         return Math.max(1, Math.min(16, Math.ceil(4 * weight[0] / samples[0] / columnNs)));
     }
 
-    /* Weight per bar of the screen. */
-    loadOf(thread, nrBars) {
-        let load = this.loads.get(thread);
-        if (!load) {
-            const { slice, weight, count } = this.groups.get(thread) ?? { count: 0 };
-            const scale = nrBars / this.model.data.nrSlices;
-            load = new Float64Array(nrBars);
-            /* Slices wider than a bar are spread over their bars. */
+    /* Weight per bar of the screen; slices wider than a bar are spread over their bars. */
+    loadOf(row, nrBars) {
+        let load = this.loads.get(row.key);
+        if (load)
+            return load;
+        load = new Float64Array(nrBars);
+        const { from, size } = this.view, { sliceNs } = this.model.data, scale = nrBars / size;
+        for (const thread of row.threads) {
+            const { slice, weight, count } = this.rows.groups.get(thread) ?? { count: 0 };
             for (let i = 0; i < count; i++) {
-                const from = Math.min(Math.floor(slice[i] * scale), nrBars - 1);
-                const to = Math.max(Math.floor((slice[i] + 1) * scale), from + 1);
-                for (let bar = from; bar < to && bar < nrBars; bar++)
-                    load[bar] += weight[i] / (to - from);
+                const first = Math.floor((slice[i] * sliceNs - from) * scale);
+                const end = Math.max(Math.floor(((slice[i] + 1) * sliceNs - from) * scale), first + 1);
+                for (let bar = Math.max(first, 0); bar < end && bar < nrBars; bar++)
+                    load[bar] += weight[i] / (end - first);
             }
-            this.loads.set(thread, load);
         }
+        this.loads.set(row.key, load);
         return load;
     }
 
     /* Threads that share a lane may have run at once. */
-    fullLoadOf(thread, nrBars, full) {
-        if (thread < 0 || this.model.data.threads[thread].count === 1)
+    fullLoadOf({ threads }, load, full) {
+        if (threads.length === 1 && !(this.model.data.threads[threads[0]]?.count > 1))
             return full;
-        return this.loadOf(thread, nrBars).reduce((a, b) => Math.max(a, b), full);
+        return load.reduce((a, b) => Math.max(a, b), full);
     }
 
     /* What a full bar weighs: its time for clocks, the greatest seen for others. */
-    fullLoad(lanes, nrBars) {
+    fullLoad(rows, nrBars) {
         const { data, event } = this.model;
         if (data.events[event]?.unit === "ns")
-            return data.nrSlices * data.sliceNs / nrBars;
-        return lanes.reduce((most, thread) =>
-            this.loadOf(thread, nrBars).reduce((a, b) => Math.max(a, b), most), 1);
+            return this.view.size / nrBars;
+        return rows.reduce((most, row) =>
+            this.loadOf(row, nrBars).reduce((a, b) => Math.max(a, b), most), 1);
     }
 
     paint() {
         const width = this.space.clientWidth;
         const height = Math.min(this.pane.clientHeight, this.space.clientHeight);
-        if (!width || !height || !this.lanes)
+        if (!width || !height || !this.loads)
             return;
         const context = prepare(this.canvas, width, height);
         const scroll = this.pane.scrollTop, style = getComputedStyle(document.body);
         const first = Math.max(0, Math.floor(scroll / LANE) - 1);
-        const lanes = this.lanes.slice(first, first + Math.ceil(height / LANE) + 1);
+        const rows = this.rows.list.slice(first, first + Math.ceil(height / LANE) + 1);
         context.clearRect(0, 0, width, height);
         const nrBars = Math.ceil(width / this.barWidth(width));
-        const full = this.fullLoad(lanes, nrBars);
-        const yOf = (lane) => {
-            const at = lanes.indexOf(lane);
-            return at < 0 ? undefined : (first + at + 1) * LANE - scroll;
-        };
-        lanes.forEach((thread) => {
-            const isQuiet = this.chosen.size && !this.chosen.has(thread);
+        const full = this.fullLoad(rows, nrBars);
+        rows.forEach((row, i) => {
+            const isQuiet = this.chosen.size && !row.threads.some((one) => this.chosen.has(one));
+            const y = (first + i + 1) * LANE - scroll;
             context.globalAlpha = isQuiet ? 0.3 : 1;
             context.fillStyle = style.getPropertyValue("--bar");
             if (this.hasStates)
-                this.paintStates(context, thread, width, yOf(thread), style);
+                this.paintStates(context, row, width, y, style);
             else
-                this.paintLane(context, this.loadOf(thread, nrBars),
-                               this.fullLoadOf(thread, nrBars, full), width, yOf(thread));
+                this.paintLane(context, row, this.loadOf(row, nrBars), full, width, y);
         });
         context.globalAlpha = 1;
         if (this.marks) {
+            const yOf = (thread) => (this.rows.indexOf.get(thread) + 1) * LANE - scroll;
             this.marks.setInks(style);
-            this.marks.paint(context, lanes, yOf, width, style);
+            this.marks.paint(context, rows, yOf, (ns) => this.view.placeOf(ns) * width, style);
         }
         this.paintAxis(context, width, style);
         this.placeBrush(width);
     }
 
-    paintLane(context, load, full, width, y) {
-        const wide = width / load.length;
+    paintLane(context, row, load, least, width, y) {
+        const wide = width / load.length, full = this.fullLoadOf(row, load, least);
         for (let bar = 0; bar < load.length; bar++) {
             if (!load[bar])
                 continue;
@@ -223,32 +183,40 @@ class Timeline {
         }
     }
 
-    /* Shares of the states in each pixel, as slices are spread over them. */
-    partsOf(thread, width) {
-        const shares = this.sched.states.lanes[thread];
-        let parts = this.parts.get(thread);
-        if (parts || !shares)
+    /* Shares of the states in each pixel, as slices are spread over them; of several threads, of all
+     * that they lived there. */
+    partsOf(row, width) {
+        let parts = this.parts.get(row.key);
+        if (parts)
             return parts;
-        const { sliceNs, nrSlices } = this.sched.states, { data } = this.model;
-        const scale = width * sliceNs / (data.nrSlices * data.sliceNs), least = Math.min(scale, 1);
         parts = new Float64Array(width * STATES);
-        for (let i = 0; i < nrSlices; i++) {
-            const from = i * scale, to = from + scale;
-            for (let x = Math.floor(from); x < to && x < width; x++) {
-                const inside = Math.min(to, x + 1) - Math.max(from, x);
-                for (let state = 0; least > 0 && state < STATES; state++)
-                    parts[x * STATES + state] += shares[i * STATES + state] / 255 * inside;
-            }
+        for (const thread of row.threads)
+            this.addParts(this.sched.states.lanes[thread], parts, width);
+        for (let at = 0; row.threads.length > 1 && at < parts.length; at += STATES) {
+            const sum = parts[at] + parts[at + 1] + parts[at + 2] + parts[at + 3];
+            for (let state = 0; sum > 1 && state < STATES; state++)
+                parts[at + state] /= sum;
         }
-        this.parts.set(thread, parts);
+        this.parts.set(row.key, parts);
         return parts;
     }
 
+    addParts(shares, parts, width) {
+        const { sliceNs, nrSlices } = this.sched.states, scale = width / this.view.size;
+        const begin = Math.max(0, Math.floor(this.view.from / sliceNs));
+        for (let i = begin; shares && i < nrSlices && i * sliceNs < this.view.to; i++) {
+            const from = (i * sliceNs - this.view.from) * scale, to = from + sliceNs * scale;
+            for (let x = Math.max(Math.floor(from), 0); x < to && x < width; x++) {
+                const inside = Math.min(to, x + 1) - Math.max(from, x);
+                for (let state = 0; state < STATES; state++)
+                    parts[x * STATES + state] += shares[i * STATES + state] / 255 * inside;
+            }
+        }
+    }
+
     /* From below: running, runnable, unknown, blocked. */
-    paintStates(context, thread, width, y, style) {
-        const parts = thread < 0 ? null : this.partsOf(thread, Math.ceil(width));
-        if (!parts)
-            return;
+    paintStates(context, row, width, y, style) {
+        const parts = this.partsOf(row, Math.ceil(width));
         const inks = STATE_NAMES.map((name) => style.getPropertyValue(`--${name}`));
         for (let x = 0; x < parts.length / STATES; x++) {
             let below = 0;
@@ -263,86 +231,153 @@ class Timeline {
     }
 
     paintAxis(context, width, style) {
-        const { nrSlices, sliceNs, startNs } = this.model.data;
-        const whole = nrSlices * sliceNs;
-        const step = [1, 2, 5, 10].map((n) => n * 10 ** Math.floor(Math.log10(whole / 8)))
-            .find((n) => n >= whole / 10) ?? whole;
+        const { startNs } = this.model.data, { from, to, size } = this.view;
+        const step = [1, 2, 5, 10].map((n) => n * 10 ** Math.floor(Math.log10(size / 8)))
+            .find((n) => n >= size / 10) ?? size;
         context.fillStyle = style.getPropertyValue("--panel");
         context.fillRect(0, 0, width, LANE - 2);
         context.fillStyle = style.getPropertyValue("--faint");
         context.font = "10.5px system-ui, sans-serif";
         context.textBaseline = "middle";
-        for (let at = Math.ceil(startNs / step) * step; at < startNs + whole; at += step) {
-            const x = (at - startNs) / whole * width;
+        for (let at = Math.ceil((startNs + from) / step) * step; at < startNs + to; at += step) {
+            const x = this.view.placeOf(at - startNs) * width;
             context.fillRect(x, 0, 1, LANE - 4);
             if (x < width - 50)
-                context.fillText(!at ? "0" : duration(at).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " "), x + 4, LANE / 2 - 2);
+                context.fillText(moment(at, step), x + 4, LANE / 2 - 2);
         }
     }
 
     placeBrush(width) {
-        const { from, to, data } = this.model;
-        const isWhole = from === 0 && to === data.nrSlices;
-        this.brush.hidden = isWhole;
-        byId("whole").hidden = isWhole;
-        this.brush.style.left = `${from / data.nrSlices * width}px`;
-        this.brush.style.width = `${Math.max((to - from) / data.nrSlices * width, 2)}px`;
+        const { view } = this, left = Math.max(view.placeOf(view.chosenFrom), 0);
+        const right = Math.min(view.placeOf(view.chosenTo), 1);
+        this.brush.hidden = !view.hasChoice || right < 0 || left > 1;
+        byId("zoom-time").hidden = !view.hasChoice;
+        byId("whole").hidden = !view.hasChoice && view.isWhole;
+        this.brush.style.left = `${left * width}px`;
+        this.brush.style.width = `${Math.max((right - left) * width, 2)}px`;
     }
 
     setSpan(from, to) {
-        const { nrSlices } = this.model.data;
-        const least = Math.max(0, Math.min(from, nrSlices - 1));
-        const most = Math.min(nrSlices, Math.max(to, least + 1));
-        if (least === this.model.from && most === this.model.to)
+        if (!this.view.choose(from, to))
             return;
-        this.on.span(least, most);
+        this.on.span(...this.view.slices());
         this.draw();
     }
 
-    sliceAt(event) {
+    /* What is chosen becomes as wide as the screen. */
+    zoom() {
+        this.show(this.view.chosenFrom, this.view.chosenTo);
+    }
+
+    show(from, to) {
+        this.view.show(from, to);
+        this.forget();
+        this.on.view();
+        this.draw();
+    }
+
+    showWhole() {
+        this.setSpan(0, this.view.whole);
+        this.show(0, this.view.whole);
+    }
+
+    /* Around the middle of what is chosen, where that is on the screen. */
+    widen(times, at) {
+        const { from, to, chosenFrom, chosenTo } = this.view, middle = (chosenFrom + chosenTo) / 2;
+        this.view.widen(times, at ?? (middle > from && middle < to ? middle : (from + to) / 2));
+        this.show(this.view.from, this.view.to);
+    }
+
+    move(times) {
+        this.view.move(this.view.size * times);
+        this.show(this.view.from, this.view.to);
+    }
+
+    /* A single event comes into sight. */
+    reveal({ time, lane }) {
+        const { from, to, size } = this.view, top = (this.rows.indexOf.get(lane) + 1) * LANE;
+        if (time < from || time > to)
+            this.show(time - size / 2, time + size / 2);
+        if (top < this.pane.scrollTop + LANE || top + LANE > this.pane.scrollTop + this.pane.clientHeight)
+            this.pane.scrollTop = top - this.pane.clientHeight / 2;
+    }
+
+    /* With Ctrl, as a pinch is too, time gets wider or narrower; across, or with Shift, it moves. */
+    wheeled(event) {
+        const across = event.shiftKey ? event.deltaY || event.deltaX : event.deltaX;
+        if (event.ctrlKey || event.metaKey)
+            this.widen(WHEEL ** event.deltaY, this.nsAt(event));
+        else if (Math.abs(across) > Math.abs(event.shiftKey ? 0 : event.deltaY))
+            this.move(across / this.space.clientWidth);
+        else
+            return;
+        event.preventDefault();
+    }
+
+    spanAsText() {
+        return this.view.hasChoice ? this.asText(this.view.chosenFrom, this.view.chosenTo) : "";
+    }
+
+    viewAsText() {
+        return this.view.isWhole ? "" : this.asText(this.view.from, this.view.to);
+    }
+
+    /* As --time takes it. */
+    asText(from, to) {
+        const seconds = (ns) => `${Number(((this.model.data.startNs + ns) / 1e9).toFixed(9))}s`;
+        return `${seconds(from)}..${seconds(to)}`;
+    }
+
+    /* All, where the text is no span. */
+    readSpan(text) {
+        const [, from, to] = /^([\d.]+)s\.\.([\d.]+)s$/.exec(text) ?? [];
+        const nsOf = (seconds) => Math.round(Number(seconds) * 1e9 - this.model.data.startNs);
+        return Number(from) < Number(to) ? [nsOf(from), nsOf(to)] : [0, this.view.whole];
+    }
+
+    nsAt(event) {
         const box = this.canvas.getBoundingClientRect();
-        return (event.clientX - box.left) / box.width * this.model.data.nrSlices;
+        return this.view.from + (event.clientX - box.left) / box.width * this.view.size;
     }
 
     pressedAt(event) {
         if (event.button)
             return;
-        this.anchor = this.sliceAt(event);
+        this.anchor = this.nsAt(event);
         this.anchorX = event.clientX;
         this.canvas.setPointerCapture(event.pointerId);
     }
 
-    /* What is under the pointer: its lane, time, and a single event that is near. */
+    /* What is under the pointer: its row, time, and a single event that is near. */
     at(event) {
-        const box = this.canvas.getBoundingClientRect(), { data } = this.model;
-        const row = Math.floor((event.clientY - box.top + this.pane.scrollTop) / LANE) - 1;
-        const nsOfPixel = data.nrSlices * data.sliceNs / box.width;
-        const time = (event.clientX - box.left) * nsOfPixel, lane = this.lanes?.[row];
-        const mark = lane === undefined || !this.marks ? -1
-            : this.marks.nearest(lane, time, MARK_REACH * nsOfPixel);
-        return { lane, time, mark };
+        const box = this.canvas.getBoundingClientRect();
+        const index = Math.floor((event.clientY - box.top + this.pane.scrollTop) / LANE) - 1;
+        const time = this.nsAt(event), row = this.rows.list[index];
+        const mark = !row || !this.marks ? -1
+            : this.marks.nearest(row.threads, time, MARK_REACH * this.view.size / box.width);
+        return { row, time, mark };
     }
 
     hoverAt(event) {
-        const { lane, time, mark } = event ? this.at(event) : { mark: -1 };
+        const { row, time, mark } = event ? this.at(event) : { mark: -1 };
         if (this.marks && this.marks.hovered !== mark) {
             this.marks.hovered = mark;
             this.draw();
         }
-        this.on.tip(event, !event || lane === undefined ? null
-            : mark >= 0 ? this.marks.describe(mark) : this.describeAt(lane, time));
+        this.on.tip(event, !row ? null : mark >= 0 ? this.marks.describe(mark) : this.describeAt(row, time));
     }
 
-    /* The shares of the thread's states there; null where there is nothing to say. */
-    describeAt(lane, time) {
-        const shares = this.hasStates && lane >= 0 && this.sched.states.lanes[lane];
-        const { sliceNs } = this.sched?.states ?? {};
-        const at = Math.floor(time / sliceNs) * STATES;
-        const lines = shares ? STATE_NAMES.map((name, i) => [name, shares[at + i]])
-            .filter(([, share]) => share).map(([name, share]) => `${name} ${percent(share / 255)}`) : [];
-        const { comm, tid } = this.model.data.threads[lane] ?? {};
+    /* The shares of the states of the row's threads there; null where there is nothing to say. */
+    describeAt(row, time) {
+        const { sliceNs } = this.sched?.states ?? {}, at = Math.floor(time / sliceNs) * STATES;
+        const known = this.hasStates ? row.threads.map((thread) => this.sched.states.lanes[thread]).filter(Boolean) : [];
+        const shares = STATE_NAMES.map((_, i) => known.reduce((sum, lane) => sum + lane[at + i], 0));
+        const whole = Math.max(shares.reduce((sum, share) => sum + share, 0), 255);
+        const lines = STATE_NAMES.map((name, i) => [name, shares[i]])
+            .filter(([, share]) => share).map(([name, share]) => `${name} ${percent(share / whole)}`);
         const from = Math.floor(time / sliceNs) * sliceNs + this.model.data.startNs;
-        return lines.length ? [`${comm} ${tid}`, `${duration(from)}, ${duration(sliceNs)} long`, ...lines] : null;
+        return lines.length ? [this.rows.words(row).slice(0, 2).join(" "),
+                               `${duration(from)}, ${duration(sliceNs)} long`, ...lines] : null;
     }
 
     released(event) {
@@ -357,36 +392,36 @@ class Timeline {
             this.hoverAt(event);
         if (this.anchor === undefined || Math.abs(event.clientX - this.anchorX) < 3)
             return;
-        const at = this.sliceAt(event);
-        this.setSpan(Math.floor(Math.min(at, this.anchor)), Math.ceil(Math.max(at, this.anchor)));
+        const at = this.nsAt(event);
+        this.setSpan(Math.min(at, this.anchor), Math.max(at, this.anchor));
     }
 
     pressed(event) {
         const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
         if (this.marks && (event.key === "n" || event.key === "p"))
-            this.marks.step(event.key === "n" ? 1 : -1, this.lanes);
+            this.marks.step(event.key === "n" ? 1 : -1, this.rows.list);
+        if (event.key === "Enter")
+            this.zoom();
         if (!step)
             return;
-        const { from, to, data } = this.model;
-        const isWhole = from === 0 && to === data.nrSlices;
-        const size = isWhole ? Math.ceil(data.nrSlices / 10) : to - from;
-        const by = step * Math.max(1, Math.round(size / 4));
-        if (isWhole)
-            this.setSpan(0, size);
+        const { view } = this, { chosenFrom: from, chosenTo: to } = view;
+        const size = view.hasChoice ? to - from : view.size / 10, by = step * size / 4;
+        if (!view.hasChoice)
+            this.setSpan(view.from, view.from + size);
         else if (event.shiftKey)
-            this.setSpan(from, Math.max(to + by, from + 1));
+            this.setSpan(from, to + by);
         else
-            this.setSpan(...(from + by < 0 ? [0, size] : to + by > data.nrSlices ?
-                [data.nrSlices - size, data.nrSlices] : [from + by, to + by]));
+            this.setSpan(...(from + by < 0 ? [0, size] : to + by > view.whole
+                ? [view.whole - size, view.whole] : [from + by, to + by]));
         this.on.say(this.describe());
         event.preventDefault();
     }
 
     describe() {
-        const { from, to, data: { nrSlices, sliceNs, startNs } } = this.model;
-        if (from === 0 && to === nrSlices)
-            return `${duration(nrSlices * sliceNs)} in slices of ${duration(sliceNs)}; drag to choose a span`;
-        const moment = (slice) => duration(startNs + slice * sliceNs);
-        return `${moment(from)} to ${moment(to)} (${duration((to - from) * sliceNs)})`;
+        const { chosenFrom: from, chosenTo: to, hasChoice, whole, sliceNs } = this.view;
+        const { startNs } = this.model.data;
+        if (!hasChoice)
+            return `${duration(whole)} in slices of ${duration(sliceNs)}; drag to choose a span`;
+        return `${duration(startNs + from)} to ${duration(startNs + to)} (${duration(to - from)})`;
     }
 }

@@ -307,7 +307,7 @@ class Shown(Pages):
 
     def test_both_themes_and_directions_draw_differently(self):
         seen = [self.see("await settled(); return pixels('flame-canvas');", "app.dump")]
-        for key in "di":
+        for key in "ti":
             self.browser.key(key)
             seen.append(self.look())
         self.assertEqual(len(set(seen)), 3)
@@ -315,6 +315,104 @@ class Shown(Pages):
             "return [document.documentElement.dataset.theme, $('flip').getAttribute('aria-pressed')];"
         )
         self.assertEqual((theme, flipped), ("dark", "true"))
+
+    def test_roots_stay_in_sight(self):
+        size = {"width": 1400, "deviceScaleFactor": 1, "mobile": False}
+        script = ("await settled(); const pane = $('flame');"
+                  "return pane.scrollHeight - pane.scrollTop - pane.clientHeight;")
+        self.assertEqual(self.see(script, "many.dump"), 0)
+        try:
+            for height in (600, 900, 500, 700):
+                self.browser.ask("Emulation.setDeviceMetricsOverride", height=height, **size)
+                self.assertEqual(self.browser.evaluate(script), 0)
+            self.browser.evaluate("$('flame').scrollTop = 9000; await settled();")
+            self.browser.ask("Emulation.setDeviceMetricsOverride", height=600, **size)
+            self.assertGreater(self.browser.evaluate(script), 0)
+        finally:
+            self.browser.ask("Emulation.setDeviceMetricsOverride", height=900, **size)
+
+    def test_an_address_shows_what_was_looked_at(self):
+        self.see("$('flame-canvas').focus();", "app.dump")
+        for key in ["ArrowUp", "ArrowUp", "Enter", "i"]:
+            self.browser.key(key)
+        self.browser.evaluate("type('le.f'); [...document.querySelectorAll('.lane')][0].click();")
+        points = [self.place("lane-canvas", part, 0.7) for part in (0.02, 0.2, 0.3)]
+        for kind, point in zip(("Pressed", "Moved", "Released"), points):
+            self.browser.mouse(kind, *point)
+        self.browser.key("z")
+        self.browser.mouse("Moved", 5, 5)
+        state = ("await settled(); document.activeElement.blur(); await settled();"
+                 "return [pixels('flame-canvas'), pixels('lane-canvas'), rows(),"
+                 " $('detail').textContent, location.hash];")
+        seen = self.browser.evaluate(state)
+        self.assertIn("&search=le.f", seen[4])
+        self.assertRegex(seen[4], r"thread=100&time=0\.0\d+s\.\.0\.0\d+s&view=.*&zoom=\d+\.alpha&function=alpha&")
+        self.browser.ask("Page.navigate", url="about:blank")
+        self.browser.ask("Page.navigate", url=(self.folder / "page.html").as_uri() + seen[4])
+        self.browser.evaluate("await new Promise((done) => document.readyState === 'complete' ? done()"
+                              " : addEventListener('load', done));")
+        self.browser.evaluate(browser.HELP.replace("var ", "window."))
+        again = self.browser.evaluate(state)
+        self.assertEqual([one == other for one, other in zip(seen, again)], [True] * 5)
+        self.browser.evaluate("location.hash = '#event=page-faults&zoom=1.nothing&time=x&thread=4711';")
+        self.assertEqual(self.browser.evaluate("await settled(); return [$('event').value, location.hash];"),
+                         ["1", "#event=page-faults"])
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_time_is_zoomed_by_keys_and_wheel(self):
+        self.see("", "app.dump")
+        before = self.browser.evaluate("return pixels('lane-canvas');")
+        view = "await settled(); return [new URLSearchParams(location.hash.slice(1)).get('view'), pixels('lane-canvas')];"
+        seen = [before]
+        for key in "wwd":
+            self.browser.key(key)
+            seen.append(self.browser.evaluate(view)[1])
+        self.assertEqual(len(set(seen)), 4)
+        for key in "assss":
+            self.browser.key(key)
+        self.assertEqual(self.browser.evaluate(view), [None, before])
+        x, y = self.place("lane-canvas", 0.25, 0.7)
+        self.browser.ask("Input.dispatchMouseEvent", type="mouseWheel", x=x, y=y, deltaX=0, deltaY=-400,
+                         modifiers=2)  # fmt: skip
+        span = self.browser.evaluate(view)[0]
+        from_s, to_s = (float(word[:-1]) for word in span.split(".."))
+        self.assertAlmostEqual(from_s + (to_s - from_s) * 0.25, 0.1 * 0.25, delta=0.001)
+        self.assertTrue(self.browser.evaluate("$('whole').click(); await settled(); return $('whole').hidden;"))
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_threads_stand_below_their_processes(self):
+        names = ("await settled(); return [...document.querySelectorAll('.lane')]"
+                 ".map((lane) => [lane.innerText, lane.ariaLevel, lane.ariaExpanded]);")
+        self.assertEqual(self.see(names, "app.dump", "many.dump"), [
+            ["many --fast it's 100", "1", None], ["▾ app --fast it's 100, 2 threads", "1", "true"],
+            ["app 100", "2", None], ["worker 101", "2", None]])  # fmt: skip
+        self.browser.evaluate("document.querySelector('.lane i').click();")
+        self.assertEqual(self.browser.evaluate(names)[1:],
+                         [["▸ app --fast it's 100, 2 threads", "1", "false"]])
+        all_rows = self.browser.evaluate("return rows()[0];")
+        self.browser.evaluate("document.querySelectorAll('.lane')[1].click();")
+        some = self.browser.evaluate("await settled(); return rows()[0];")
+        self.assertNotEqual(all_rows, some)
+        self.assertEqual(some, ["70.0 %", "70.0 %", "leaf", "app"])
+        self.browser.key("ArrowRight")
+        self.browser.evaluate("document.querySelectorAll('.lane')[1].focus();")
+        self.browser.key("ArrowRight")
+        self.assertEqual(self.browser.evaluate("await settled(); return [...document.querySelectorAll('.lane')]"
+                         ".map((lane) => lane.ariaSelected);"), ["false", "true", "true", "true"])  # fmt: skip
+        self.assertEqual(self.browser.complaints, [])
+
+    def test_the_timeline_gets_higher_by_dragging(self):
+        copies = [self.folder / f"copy_{i}.dump" for i in range(8)]
+        for copy in copies:
+            shutil.copy(self.folder / "app.dump", copy)
+        high = "await settled(); return $('lanes').clientHeight;"
+        before = self.see(high, *(copy.name for copy in copies))
+        x, y = self.place("lane-splitter", 0.5, 0.5)
+        for kind, at in zip(("Pressed", "Moved", "Released"), (y, y + 80, y + 80)):
+            self.browser.mouse(kind, x, at)
+        self.assertAlmostEqual(self.browser.evaluate(high), before + 80, delta=5)
+        for copy in copies:
+            copy.unlink()
 
     def test_follows_the_systems_theme(self):
         script = "return document.documentElement.dataset.theme;"
@@ -329,7 +427,7 @@ class Shown(Pages):
                  if not node["ignored"]}  # fmt: skip
         for role, name in [("table", "Functions by share"), ("cell", "alpha"), ("cell", "[truncated]"),
                            ("columnheader", "Self"), ("searchbox", "Search functions by regular expression"),
-                           ("option", "worker 101"), ("heading", "Timeline")]:  # fmt: skip
+                           ("treeitem", "worker 101"), ("heading", "Timeline")]:  # fmt: skip
             self.assertIn((role, name), found)
         self.browser.ask("Accessibility.disable")
 
