@@ -26,17 +26,15 @@ struct yarn_dump {
     /* What the reader's last step gave, in this order. */
     struct yarn_item *items; /* owned */
     size_t nr_items, next_item, max_items;
-    const struct yarn_dump_sample *samples; /* the reader's */
+    const struct yarn_sample *samples; /* the reader's */
     size_t nr_samples, next_sample;
 
     struct yarn_item end; /* of a process, unless something follows it */
     bool has_end;
 
-    /* Of the sample that was given last. */
-    bool is_sample;
-    uint32_t stack, stack_end;
-    size_t nr_frames;
-    size_t at; /* which frame the next is the innermost of */
+    const struct yarn_sample *sample; /* that was given last; NULL: the last item is none */
+    size_t nr_frames;                 /* of it */
+    size_t at;                        /* which frame the next is the innermost of */
     uint32_t next_stack;
 };
 
@@ -198,7 +196,7 @@ static int on_stack(void *self, const struct yarn_dump_stack *stack)
     return yarn_stack_tables_add_stack(&dump->tables, stack);
 }
 
-static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+static int on_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
     struct yarn_dump *dump = self;
     dump->samples = samples;
@@ -287,10 +285,9 @@ static void step(struct yarn_dump *dump)
 
 static void give_sample(struct yarn_dump *dump, struct yarn_item *ret_item)
 {
-    const struct yarn_dump_sample *sample = &dump->samples[dump->next_sample++];
-    dump->is_sample = true;
-    dump->stack = dump->next_stack = sample->stack;
-    dump->stack_end = sample->stack_end;
+    const struct yarn_sample *sample = &dump->samples[dump->next_sample++];
+    dump->sample = sample;
+    dump->next_stack = sample->stack;
     dump->nr_frames = yarn_stack_tables_depth(&dump->tables, sample->stack);
     dump->at = 0;
     *ret_item = (struct yarn_item){
@@ -302,13 +299,14 @@ static void give_sample(struct yarn_dump *dump, struct yarn_item *ret_item)
         .time_ns = sample->time_ns,
         .value = sample->weight,
         .nr_frames = dump->nr_frames,
+        .sample = sample,
     };
 }
 
 static int next(struct yarn_dump *dump, struct yarn_item *ret_item)
 {
     dump->nr_frames = 0;
-    dump->is_sample = false;
+    dump->sample = NULL;
     for (;;) {
         if (dump->next_item < dump->nr_items) {
             *ret_item = dump->items[dump->next_item++];
@@ -344,7 +342,7 @@ int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret
         return -ENOENT;
     if (index < dump->at) {
         dump->at = 0;
-        dump->next_stack = dump->stack;
+        dump->next_stack = dump->sample->stack;
     }
     for (; dump->at < index; dump->at++)
         dump->next_stack = yarn_stack_tables_parent(&dump->tables, dump->next_stack);
@@ -352,22 +350,17 @@ int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret
     return 0;
 }
 
+_Static_assert((int)YARN_DUMP_STACK_TRUNCATED == YARN_STACK_END_CUT &&
+                   (int)YARN_DUMP_STACK_NO_UNWIND_INFO == YARN_STACK_END_NO_INFO &&
+                   (int)YARN_DUMP_STACK_FAILED == YARN_STACK_END_FAILED &&
+                   (int)YARN_DUMP_STACK_NONE == YARN_STACK_END_ABSENT,
+               "stacks' ends have the dump's numbers");
+
 int yarn_dump_stack_end(const struct yarn_dump *dump)
 {
-    static const enum yarn_stack_end ends[] = {
-        [YARN_DUMP_STACK_COMPLETE] = YARN_STACK_END_COMPLETE,
-        [YARN_DUMP_STACK_TRUNCATED] = YARN_STACK_END_CUT,
-        [YARN_DUMP_STACK_NO_UNWIND_INFO] = YARN_STACK_END_NO_INFO,
-        [YARN_DUMP_STACK_FAILED] = YARN_STACK_END_FAILED,
-        [YARN_DUMP_STACK_NONE] = YARN_STACK_END_ABSENT,
-    };
     if (!dump)
         return -EINVAL;
-    if (!dump->is_sample)
-        return -ENOENT;
-    bool is_known = dump->stack_end < YARN_COUNT_OF(ends) &&
-                    (ends[dump->stack_end] || dump->stack_end == YARN_DUMP_STACK_COMPLETE);
-    return (int)(is_known ? ends[dump->stack_end] : YARN_STACK_END_FAILED);
+    return dump->sample ? (int)dump->sample->stack_end : -ENOENT;
 }
 
 int yarn_dump_trust_report(const struct yarn_dump *dump, struct yarn_trust_report *ret_report)

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "core/base/base.h"
+#include "core/include/yarn/sample.h"
 
 struct yarn_span {
     const uint8_t *data; /* borrowed */
@@ -24,6 +25,12 @@ struct yarn_span {
 static inline struct yarn_span yarn_span_of(const void *data, size_t size)
 {
     return (struct yarn_span){data, size};
+}
+
+/* The same under the public name. */
+static inline struct yarn_span yarn_span_of_bytes(struct yarn_bytes bytes)
+{
+    return yarn_span_of(bytes.data, bytes.size);
 }
 
 static inline struct yarn_span yarn_span_of_text(const char *text)

@@ -51,11 +51,6 @@ static void decode_sample(struct yarn_record_walk *walk, const struct yarn_recor
     yarn_record_take_sample(walk, record->attr, false, &record->perf, &record->stack);
 }
 
-static struct yarn_span span_of(struct yarn_bytes bytes)
-{
-    return yarn_span_of(bytes.data, bytes.size);
-}
-
 bool yarn_record_register(const struct yarn_record *record, uint64_t mask, unsigned bit,
                           uint64_t *ret_value)
 {
@@ -63,18 +58,18 @@ bool yarn_record_register(const struct yarn_record *record, uint64_t mask, unsig
     if (!yarn_record_has_registers(record) || !(mask & flag))
         return false;
     size_t at = (size_t)__builtin_popcountll(mask & (flag - 1)) * WORD;
-    return yarn_span_read(span_of(record->registers), at, ret_value, sizeof *ret_value);
+    return yarn_span_read(yarn_span_of_bytes(record->registers), at, ret_value, sizeof *ret_value);
 }
 
 bool yarn_record_caller(const struct yarn_record *record, size_t at, uint64_t *ret_ip)
 {
-    return yarn_span_read(span_of(record->callchain), at * WORD, ret_ip, WORD);
+    return yarn_span_read(yarn_span_of_bytes(record->callchain), at * WORD, ret_ip, WORD);
 }
 
 bool yarn_record_branch(const struct yarn_record *record, size_t at,
                         struct perf_branch_entry *ret_branch)
 {
-    return yarn_span_read(span_of(record->branches), at * sizeof *ret_branch, ret_branch,
+    return yarn_span_read(yarn_span_of_bytes(record->branches), at * sizeof *ret_branch, ret_branch,
                           sizeof *ret_branch);
 }
 
@@ -83,7 +78,7 @@ bool yarn_record_branch(const struct yarn_record *record, size_t at,
 bool yarn_record_counter(const struct yarn_record *record, uint64_t read_format, uint64_t at,
                          struct yarn_record_counter *ret_counter)
 {
-    struct yarn_cursor cursor = yarn_cursor_of(span_of(record->values));
+    struct yarn_cursor cursor = yarn_cursor_of(yarn_span_of_bytes(record->values));
     bool is_group = read_format & PERF_FORMAT_GROUP, has_id = read_format & PERF_FORMAT_ID;
     bool has_lost = read_format & PERF_FORMAT_LOST;
     uint64_t times = UINT64_C(0) + !!(read_format & PERF_FORMAT_TOTAL_TIME_ENABLED) +

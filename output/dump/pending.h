@@ -57,7 +57,7 @@ struct yarn_dump_pending {
     struct yarn_dump_frame_row frame_rows[YARN_DUMP_PENDING_FRAMES];
     struct yarn_dump_stack_row stack_rows[YARN_DUMP_PENDING_STACKS];
     struct yarn_dump_stream streams[YARN_DUMP_PENDING_STREAMS];
-    struct yarn_dump_sample samples[YARN_DUMP_PENDING_SAMPLES];
+    struct yarn_sample samples[YARN_DUMP_PENDING_SAMPLES];
     uint16_t sample_streams[YARN_DUMP_PENDING_SAMPLES];
     uint8_t raw_data[YARN_DUMP_PENDING_RAW];
 
@@ -84,7 +84,7 @@ void yarn_dump_pending_add_frame(struct yarn_dump_pending *pending, uint32_t num
 void yarn_dump_pending_add_stack(struct yarn_dump_pending *pending, uint32_t number,
                                  uint32_t parent, uint32_t frame);
 void yarn_dump_pending_add_sample(struct yarn_dump_pending *pending,
-                                  const struct yarn_dump_sample *sample);
+                                  const struct yarn_sample *sample);
 
 /* Rows of a list, behind all that waits. */
 void yarn_dump_pending_add_list(struct yarn_dump_pending *pending, enum yarn_dump_record list,

@@ -5,7 +5,7 @@ enum {
     MEDIAN_OF = 15, /* distances that a stream's period is taken from */
 };
 
-static size_t find_stream(struct yarn_dump_pending *pending, const struct yarn_dump_sample *sample)
+static size_t find_stream(struct yarn_dump_pending *pending, const struct yarn_sample *sample)
 {
     size_t count = pending->nr_streams;
     for (size_t step = 0; step < count; step++) {
@@ -19,7 +19,7 @@ static size_t find_stream(struct yarn_dump_pending *pending, const struct yarn_d
 }
 
 void yarn_dump_pending_add_sample(struct yarn_dump_pending *pending,
-                                  const struct yarn_dump_sample *sample)
+                                  const struct yarn_sample *sample)
 {
     if (pending->nr_samples >= YARN_DUMP_PENDING_SAMPLES ||
         yarn_bytes_room(&pending->raw) < sample->raw.size)
@@ -47,7 +47,7 @@ void yarn_dump_pending_add_sample(struct yarn_dump_pending *pending,
 }
 
 /* Of the sample whose row is number `place`. */
-static void add_detail(struct yarn_dump_pending *pending, const struct yarn_dump_sample *sample,
+static void add_detail(struct yarn_dump_pending *pending, const struct yarn_sample *sample,
                        uint32_t place)
 {
     if (sample->latency || sample->data_source)
@@ -76,7 +76,7 @@ static void order_samples(struct yarn_dump_pending *pending)
     }
     for (size_t i = 0; i < pending->nr_samples; i++) {
         struct yarn_dump_stream *stream = &pending->streams[pending->sample_streams[i]];
-        const struct yarn_dump_sample *sample = &pending->samples[i];
+        const struct yarn_sample *sample = &pending->samples[i];
         add_detail(pending, sample, stream->from);
         pending->sample_rows[stream->from++] = (struct yarn_dump_sample_row){
             .time_ns = (int64_t)sample->time_ns,

@@ -37,9 +37,9 @@ struct yarn_dump_record_reader {
     bool awaits_process;           /* a new process began, its PROCESS record has not come */
     size_t capacity;               /* in things, of each of these: */
     union yarn_dump_any_row *rows; /* owned; of the batch's struct */
-    struct yarn_dump_column_scratch scratch;           /* owned */
-    struct yarn_dump_sample *samples, *merged_samples; /* owned */
-    struct yarn_dump_stream_row *streams;              /* owned; for the next samples */
+    struct yarn_dump_column_scratch scratch;      /* owned */
+    struct yarn_sample *samples, *merged_samples; /* owned */
+    struct yarn_dump_stream_row *streams;         /* owned; for the next samples */
     size_t nr_streams;
     struct yarn_dump_detail *details; /* owned; for the next samples; the raw bytes are borrowed */
     size_t nr_details;

@@ -80,7 +80,8 @@ static void take_details(struct yarn_dump_record_reader *reader, size_t nr_sampl
             break;
         }
         reader->samples[detail->sample].address = detail->address;
-        reader->samples[detail->sample].raw = detail->raw;
+        reader->samples[detail->sample].raw =
+            (struct yarn_bytes){detail->raw.data, detail->raw.size};
     }
     reader->nr_details = 0;
 }
@@ -101,7 +102,7 @@ static bool take_streams(struct yarn_dump_record_reader *reader, size_t nr_sampl
 }
 
 /* A stack that was lost with its chunk: the sample's time and weight are true without it. */
-static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump_sample *sample)
+static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_sample *sample)
 {
     if (!yarn_dump_is_stack_end(sample->stack_end))
         sample->stack_end = YARN_DUMP_STACK_FAILED;
@@ -119,7 +120,7 @@ static void check_stack(struct yarn_dump_record_reader *reader, struct yarn_dump
 }
 
 /* Sums over a file, and over some files, are numbers of 64 bits. */
-static void check_weight(struct yarn_dump_record_reader *reader, struct yarn_dump_sample *sample)
+static void check_weight(struct yarn_dump_record_reader *reader, struct yarn_sample *sample)
 {
     if (yarn_dump_allowance_has(reader->allowance, YARN_DUMP_BUDGET_WEIGHT, sample->weight))
         return;
@@ -134,12 +135,12 @@ static void fill_stream(struct yarn_dump_record_reader *reader,
     uint32_t event = yarn_dump_known_events_first(&reader->known.events, stream->event);
     uint64_t expected_ns = stream->first_ns;
     for (size_t i = from; i < from + stream->count; i++) {
-        struct yarn_dump_sample *sample = &reader->samples[i];
-        *sample = (struct yarn_dump_sample){
+        struct yarn_sample *sample = &reader->samples[i];
+        *sample = (struct yarn_sample){
             .time_ns = expected_ns + (uint64_t)rows[i].time_ns,
             .weight = stream->weight + (uint64_t)rows[i].weight,
             .event = event,
-            .is_of_alternate = event != stream->event,
+            .flags = event != stream->event ? YARN_SAMPLE_ALTERNATE : 0,
             .tid = stream->tid,
             .cpu = rows[i].cpu,
             .stack = rows[i].stack,
@@ -152,8 +153,8 @@ static void fill_stream(struct yarn_dump_record_reader *reader,
 }
 
 /* Samples of [from, middle) and [middle, to), each in its order, by time. */
-static void merge_two(const struct yarn_dump_sample *samples, size_t from, size_t middle, size_t to,
-                      struct yarn_dump_sample *ret_merged)
+static void merge_two(const struct yarn_sample *samples, size_t from, size_t middle, size_t to,
+                      struct yarn_sample *ret_merged)
 {
     size_t left = from;
     size_t right = middle;
@@ -178,7 +179,7 @@ static void merge_streams(struct yarn_dump_record_reader *reader, size_t nr_stre
             streams[nr_merged++].count = (uint32_t)(to - from);
             from = to;
         }
-        struct yarn_dump_sample *merged = reader->merged_samples;
+        struct yarn_sample *merged = reader->merged_samples;
         reader->merged_samples = reader->samples;
         reader->samples = merged;
         nr_streams = nr_merged;

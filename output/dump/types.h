@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/base/span.h"
+#include "core/include/yarn/sample.h"
 
 #define YARN_DUMP_NONE UINT32_MAX
 
@@ -71,19 +72,4 @@ struct yarn_dump_stack {
     uint32_t number;
     uint32_t parent; /* YARN_DUMP_NONE: the frame is the outermost */
     uint32_t frame;
-};
-
-struct yarn_dump_sample {
-    uint64_t time_ns;
-    uint64_t weight; /* in the event's unit */
-    uint32_t event;
-    uint32_t tid;
-    uint32_t cpu;
-    uint32_t stack;       /* YARN_DUMP_NONE where it has none */
-    uint32_t stack_end;   /* enum yarn_dump_stack_end */
-    bool is_of_alternate; /* taken by the event's alternate */
-    uint64_t address;     /* of the memory that it is about; 0: none */
-    uint64_t latency;     /* of that access, as the processor has it; 0: none */
-    uint64_t data_source; /* perf_mem_data_src of it; 0: none */
-    struct yarn_span raw; /* a tracepoint's fields, as the kernel gave them */
 };

@@ -23,7 +23,7 @@ struct yarn_dump_visitor {
     int (*frame)(void *self, const struct yarn_dump_frame *frame);
     int (*stack)(void *self, const struct yarn_dump_stack *stack);
     /* Many at a time, for speed. */
-    int (*samples)(void *self, const struct yarn_dump_sample *samples, size_t count);
+    int (*samples)(void *self, const struct yarn_sample *samples, size_t count);
     /* A record, or a row of a list, that has a YARN_SHOWN, after its own: see shown.h. */
     int (*shown)(void *self, enum yarn_dump_record record, const void *thing);
     int (*chunk)(void *self, uint64_t offset); /* a chunk that lies there in the file comes next */

@@ -324,11 +324,11 @@ uint32_t yarn_dump_intern_stack(struct yarn_dump_writer *writer, uint32_t parent
     return number;
 }
 
-void yarn_dump_write_sample(struct yarn_dump_writer *writer, const struct yarn_dump_sample *sample)
+void yarn_dump_write_sample(struct yarn_dump_writer *writer, const struct yarn_sample *sample)
 {
     if (writer->sink.error)
         return;
-    struct yarn_dump_sample checked = *sample;
+    struct yarn_sample checked = *sample;
     if (checked.stack >= writer->interner.nr_stacks)
         checked.stack = YARN_DUMP_NONE;
     yarn_dump_pending_add_sample(&writer->pending, &checked);

@@ -88,4 +88,4 @@ uint32_t yarn_dump_add_frame(struct yarn_dump_writer *writer, const struct yarn_
 /* Finds or adds the stack (parent, frame); the number. */
 uint32_t yarn_dump_intern_stack(struct yarn_dump_writer *writer, uint32_t parent, uint32_t frame);
 /* Samples come in time order, save for late ones, which are allowed. */
-void yarn_dump_write_sample(struct yarn_dump_writer *writer, const struct yarn_dump_sample *sample);
+void yarn_dump_write_sample(struct yarn_dump_writer *writer, const struct yarn_sample *sample);

@@ -76,29 +76,32 @@ static int note_comm(struct yarn_stream *stream, const struct yarn_trace_fields 
                                 yarn_trace_field_bytes(&field, raw));
 }
 
-static bool is_own(const struct yarn_dump_sample *sample)
+static bool is_own(const struct yarn_sample *sample)
 {
     return sample->tid && sample->tid != YARN_DUMP_NONE;
 }
 
 /* Who it was, and what it says of others. */
 static int read_fields(struct reading *reading, const struct yarn_stream_event *event,
-                       const struct yarn_dump_sample *sample, struct yarn_entry *entry)
+                       const struct yarn_sample *sample, struct yarn_entry *entry)
 {
     struct yarn_stream *stream = reading->stream;
     uint64_t pid;
     int err = 0;
-    if (read_number(event->fields, "common_pid", sample->raw, &pid)) {
+    if (read_number(event->fields, "common_pid", yarn_span_of_bytes(sample->raw), &pid)) {
         if (is_own(sample) && pid != sample->tid)
             err = yarn_stream_add_tid(stream, (uint32_t)pid, sample->tid);
         if (!is_own(sample))
             entry->pid = (int)pid;
     }
     if (!err)
-        err = note_comm(stream, event->fields, sample->raw, "prev_pid", "prev_comm");
+        err = note_comm(stream, event->fields, yarn_span_of_bytes(sample->raw), "prev_pid",
+                        "prev_comm");
     if (!err)
-        err = note_comm(stream, event->fields, sample->raw, "next_pid", "next_comm");
-    return err ? err : note_comm(stream, event->fields, sample->raw, "pid", "comm");
+        err = note_comm(stream, event->fields, yarn_span_of_bytes(sample->raw), "next_pid",
+                        "next_comm");
+    return err ? err
+               : note_comm(stream, event->fields, yarn_span_of_bytes(sample->raw), "pid", "comm");
 }
 
 static int cpu_of(uint32_t cpu)
@@ -106,7 +109,7 @@ static int cpu_of(uint32_t cpu)
     return cpu == YARN_DUMP_NONE || cpu == UINT16_MAX ? -1 : (int)cpu;
 }
 
-static int add_sample(struct reading *reading, const struct yarn_dump_sample *sample)
+static int add_sample(struct reading *reading, const struct yarn_sample *sample)
 {
     uint32_t id = yarn_table_find(&reading->by_event, sample->event);
     struct yarn_entry entry = {
@@ -124,11 +127,11 @@ static int add_sample(struct reading *reading, const struct yarn_dump_sample *sa
     if (!err && sample->raw.size && event->fields)
         err = read_fields(reading, event, sample, &entry);
     if (!err)
-        err = yarn_spill_put(&reading->records, sample->raw);
+        err = yarn_spill_put(&reading->records, yarn_span_of_bytes(sample->raw));
     return err ? err : yarn_stream_add_entry(reading->stream, &entry);
 }
 
-static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+static int on_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
     struct reading *reading = self;
     int err = 0;

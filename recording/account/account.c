@@ -26,7 +26,7 @@ _Static_assert((int)YARN_DUMP_TOTAL_STACKS_COMPLETE + YARN_DUMP_STACK_NONE ==
                    YARN_DUMP_TOTAL_STACKS_NONE,
                "the totals of stacks are in the order of their ends");
 
-void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sample *sample,
+void yarn_account_sample(struct yarn_account *account, const struct yarn_sample *sample,
                          bool is_leaf_unknown)
 {
     uint64_t *value = account->totals.value;

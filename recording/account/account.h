@@ -39,7 +39,7 @@ static inline void yarn_account_count(struct yarn_account *account, enum yarn_du
 }
 
 /* Counts a sample that was stored, and one that was lost. */
-void yarn_account_sample(struct yarn_account *account, const struct yarn_dump_sample *sample,
+void yarn_account_sample(struct yarn_account *account, const struct yarn_sample *sample,
                          bool is_leaf_unknown);
 void yarn_account_drop(struct yarn_account *account);
 

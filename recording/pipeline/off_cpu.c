@@ -43,7 +43,7 @@ static void write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, 
         return;
     struct yarn_dump_writer *writer = off_cpu->dump->writer;
     bool is_known = place->epoch == yarn_dump_writer_epoch(writer);
-    struct yarn_dump_sample sample = {
+    struct yarn_sample sample = {
         .time_ns = time_ns,
         .weight = weight_ns,
         .event = (uint32_t)off_cpu->dump->job->nr_perf_events,
@@ -52,7 +52,7 @@ static void write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, 
         .stack = is_known ? place->stack : YARN_DUMP_NONE,
         .stack_end = is_known ? place->stack_end : YARN_DUMP_STACK_NONE,
         .address = place->address,
-        .raw = yarn_span_of(&place->holder, place->holder ? sizeof place->holder : 0),
+        .raw = {(const uint8_t *)&place->holder, place->holder ? sizeof place->holder : 0},
     };
     yarn_dump_write_sample(writer, &sample);
     yarn_account_sample(off_cpu->dump->account, &sample, place->is_leaf_unknown);

@@ -36,7 +36,7 @@ void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_bytes *ra
     void *to = queued->frames->frame + queued->frames->count;
     size_t size = yarn_size_min(raw->size, YARN_RAW_MAX);
     (void)yarn_span_read(yarn_span_of(raw->data, size), 0, to, size);
-    queued->sample.raw = yarn_span_of(to, size);
+    queued->sample.raw = (struct yarn_bytes){to, size};
 }
 
 /* Behind it. */

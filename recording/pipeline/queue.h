@@ -21,10 +21,10 @@ enum {
 };
 
 struct yarn_queued {
-    struct yarn_dump_sample sample; /* without its stack; `raw` lies behind the frames */
-    unsigned nr_kernel;             /* frames of the kernel, above the others */
-    struct yarn_frames *frames;     /* in the queue, of which `count` may be looked at */
-    uint64_t kernel[];              /* addresses to look up, innermost first */
+    struct yarn_sample sample;  /* without its stack; `raw` lies behind the frames */
+    unsigned nr_kernel;         /* frames of the kernel, above the others */
+    struct yarn_frames *frames; /* in the queue, of which `count` may be looked at */
+    uint64_t kernel[];          /* addresses to look up, innermost first */
 };
 
 struct yarn_queue {

@@ -93,7 +93,7 @@ static int use_stack(void *self, const struct yarn_dump_stack *stack)
     return 0;
 }
 
-static int use_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+static int use_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
     (void)self;
     for (size_t i = 0; i < count; i++) {

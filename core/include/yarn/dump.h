@@ -6,8 +6,7 @@
 #ifndef YARN_DUMP_H
 #define YARN_DUMP_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include <yarn/sample.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -33,20 +32,12 @@ struct yarn_item {
     uint64_t value;   /* weight of a sample, count, number lost */
     const char *name; /* of process, event, thread, mark; valid until the next call */
     size_t nr_frames; /* of a sample */
+    const struct yarn_sample *sample; /* all of it; NULL: it is none; valid until the next call */
 };
 
 struct yarn_frame {
     const char *function, *module; /* NULL: unknown */
     uint64_t address;              /* linked */
-};
-
-/* How the stack of a sample ended: all but the first say that outer frames are missing. */
-enum yarn_stack_end {
-    YARN_STACK_END_COMPLETE, /* at the thread's start */
-    YARN_STACK_END_CUT,      /* the copy ended before it */
-    YARN_STACK_END_NO_INFO,  /* at a frame without unwind information */
-    YARN_STACK_END_FAILED,   /* at a caller that cannot be */
-    YARN_STACK_END_ABSENT,   /* no stack was recorded */
 };
 
 /* What the recording says of itself: sums over the processes that were read so far, each as of its

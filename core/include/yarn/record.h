@@ -10,15 +10,11 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <yarn/sample.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-struct yarn_bytes {
-    const uint8_t *data;
-    size_t size;
-};
 
 struct yarn_record {
     uint32_t type; /* PERF_RECORD_* */

@@ -27,7 +27,7 @@ const struct yarn_trace_fields *yarn_loader_fields(struct yarn_loader *loader, u
     return of->fields;
 }
 
-int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_sample *sample,
                        uint32_t *ret_detail)
 {
     struct yarn_profile *profile = loader->profile;
@@ -40,7 +40,8 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
     *ret_detail = 0;
     if (sample->raw.size && !loader->options->has_raw)
-        yarn_show_tracepoint(yarn_loader_fields(loader, sample->event), sample->raw, &text);
+        yarn_show_tracepoint(yarn_loader_fields(loader, sample->event),
+                             yarn_span_of_bytes(sample->raw), &text);
     size_t raw_bytes = loader->options->has_raw ? sample->raw.size : 0;
     bool has_access = detail.address || detail.latency || detail.data_source;
     if (!has_access && !text.size && !raw_bytes)
@@ -49,7 +50,7 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_dump_sample
                                               &detail.fields)
                         : 0;
     if (!err)
-        err = keep_raw(loader, sample->raw, &detail);
+        err = keep_raw(loader, yarn_span_of_bytes(sample->raw), &detail);
     if (err)
         return err;
     err = YARN_ARRAY_PUT(&profile->details, &profile->nr_details, &profile->details_capacity,
@@ -73,14 +74,14 @@ static int name_runner(struct yarn_loader *loader, uint32_t pid, uint32_t *ret_c
                                ret_comm);
 }
 
-int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_sample *sample,
                        struct yarn_timeline_entry *entry)
 {
     const struct yarn_trace_fields *fields = yarn_loader_fields(loader, sample->event);
     uint32_t pid;
     int err = yarn_raw_thread_note_switch(&loader->raw_comms, &loader->profile->strings, fields,
-                                          sample->raw);
-    if (err || !yarn_raw_thread_pid(fields, "common_pid", sample->raw, &pid))
+                                          yarn_span_of_bytes(sample->raw));
+    if (err || !yarn_raw_thread_pid(fields, "common_pid", yarn_span_of_bytes(sample->raw), &pid))
         return err;
     if (entry->detail)
         loader->profile->details[entry->detail - 1].raw_pid = pid;
@@ -93,7 +94,7 @@ int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_dump_sample
 /* "0x7f0000001000", and behind it where the access was served, if that is known: "0x7f0000001000
  * load, L3 hit". Empty where the sample is about no address; else the bytes of the address alone.
  */
-static size_t show_address(const struct yarn_dump_sample *sample, struct yarn_text *text)
+static size_t show_address(const struct yarn_sample *sample, struct yarn_text *text)
 {
     char source[YARN_DATA_SOURCE_MAX];
     if (!sample->address)
@@ -127,16 +128,16 @@ static int keep_access(struct yarn_profile *profile, uint32_t value, struct yarn
                                 &profile->accesses_capacity, &access);
 }
 
-static void show_field(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+static void show_field(struct yarn_loader *loader, const struct yarn_sample *sample,
                        struct yarn_text *text)
 {
     struct yarn_trace_field field;
     const struct yarn_trace_fields *fields = yarn_loader_fields(loader, sample->event);
     if (yarn_trace_fields_find(fields, yarn_span_of_text(loader->options->by_field), &field))
-        yarn_trace_field_show(&field, sample->raw, text);
+        yarn_trace_field_show(&field, yarn_span_of_bytes(sample->raw), text);
 }
 
-int yarn_loader_value(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+int yarn_loader_value(struct yarn_loader *loader, const struct yarn_sample *sample,
                       uint32_t *ret_value)
 {
     char buffer[FIELDS_MAX];

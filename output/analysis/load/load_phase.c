@@ -14,7 +14,7 @@ static bool is_judged(struct yarn_loader *loader, uint32_t event)
     return loader->phase_event == event;
 }
 
-int yarn_loader_note_phase(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+int yarn_loader_note_phase(struct yarn_loader *loader, const struct yarn_sample *sample,
                            uint32_t stack)
 {
     if (!is_judged(loader, sample->event))
@@ -25,7 +25,7 @@ int yarn_loader_note_phase(struct yarn_loader *loader, const struct yarn_dump_sa
         .number = stack == YARN_DUMP_NONE ? YARN_FUNCTION_NO_STACK
                                           : loader->profile->stacks[stack].function,
         .example = stack,
-        .is_alternate = sample->is_of_alternate,
+        .is_alternate = sample->flags & YARN_SAMPLE_ALTERNATE,
     };
     return yarn_clock_phase_add(&loader->phase, &noted);
 }

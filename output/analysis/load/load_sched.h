@@ -15,7 +15,6 @@ YARN_MUST_CHECK int yarn_loader_sched_switches(struct yarn_loader *loader,
                                                const struct yarn_dump_switches *record);
 /* A sample of off-cpu, whose stack in the profile that is. */
 YARN_MUST_CHECK int yarn_loader_sched_lock_sample(struct yarn_loader *loader,
-                                                  const struct yarn_dump_sample *sample,
-                                                  uint32_t stack);
+                                                  const struct yarn_sample *sample, uint32_t stack);
 /* When the dump is complete. */
 YARN_MUST_CHECK int yarn_loader_sched_end(struct yarn_loader *loader);

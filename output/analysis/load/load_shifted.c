@@ -66,10 +66,10 @@ static int on_first(void *self, const struct yarn_dump_process *record)
     return on_process(self, &shifted);
 }
 
-static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+static int on_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
     struct yarn_loader *loader = self;
-    struct yarn_dump_sample shifted[SAMPLES_AT_ONCE];
+    struct yarn_sample shifted[SAMPLES_AT_ONCE];
     int err = 0;
     if (!loader->shift_ns)
         return yarn_loader_visitor.samples(self, samples, count);

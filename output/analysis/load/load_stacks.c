@@ -265,7 +265,7 @@ static void count_trust(struct yarn_loader *loader, uint32_t event_flags, uint32
     frame->leaf_whole += end == YARN_DUMP_STACK_COMPLETE || end == YARN_DUMP_STACK_NONE;
 }
 
-static int place(struct yarn_loader *loader, const struct yarn_dump_sample *sample,
+static int place(struct yarn_loader *loader, const struct yarn_sample *sample,
                  const struct yarn_cell *cell)
 {
     struct yarn_profile *profile = loader->profile;
@@ -290,7 +290,7 @@ static int place(struct yarn_loader *loader, const struct yarn_dump_sample *samp
     return yarn_timeline_add(loader->options->timeline, &entry);
 }
 
-static int take_waking(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
+static int take_waking(struct yarn_loader *loader, const struct yarn_sample *sample)
 {
     const struct yarn_trace_fields *fields = yarn_loader_fields(loader, sample->event);
     uint32_t thread = YARN_DUMP_NONE;
@@ -307,7 +307,7 @@ static int take_waking(struct yarn_loader *loader, const struct yarn_dump_sample
 }
 
 /* In no total, and only where the view is about scheduling. */
-static int add_scheduling(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
+static int add_scheduling(struct yarn_loader *loader, const struct yarn_sample *sample)
 {
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     struct yarn_timeline_entry entry = {
@@ -334,7 +334,7 @@ static int add_scheduling(struct yarn_loader *loader, const struct yarn_dump_sam
     return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
 }
 
-static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample *sample)
+static int add_sample(struct yarn_loader *loader, const struct yarn_sample *sample)
 {
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     if (sample->event >= dump->nr_events)
@@ -384,7 +384,7 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_dump_sample 
     return err;
 }
 
-int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+int yarn_loader_on_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
     struct yarn_loader *loader = self;
     int err = 0;

@@ -93,25 +93,24 @@ YARN_MUST_CHECK int yarn_loader_kernel_function(struct yarn_profile *profile, ui
 YARN_MUST_CHECK int yarn_loader_name_kernel(struct yarn_loader *loader);
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record);
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record);
-int yarn_loader_on_samples(void *self, const struct yarn_dump_sample *samples, size_t count);
+int yarn_loader_on_samples(void *self, const struct yarn_sample *samples, size_t count);
 /* What the sample has beyond the rest becomes a detail of the profile. */
 /* The text of what distinguishes it, where the options say so. */
-YARN_MUST_CHECK int yarn_loader_value(struct yarn_loader *loader,
-                                      const struct yarn_dump_sample *sample, uint32_t *ret_value);
-YARN_MUST_CHECK int yarn_loader_detail(struct yarn_loader *loader,
-                                       const struct yarn_dump_sample *sample, uint32_t *ret_detail);
+YARN_MUST_CHECK int yarn_loader_value(struct yarn_loader *loader, const struct yarn_sample *sample,
+                                      uint32_t *ret_value);
+YARN_MUST_CHECK int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_sample *sample,
+                                       uint32_t *ret_detail);
 int yarn_loader_on_branches(void *self, const struct yarn_dump_branch *branches, size_t count);
 int yarn_loader_on_thread_times(void *self, const struct yarn_dump_thread_time *times,
                                 size_t count);
 int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t count);
 /* Of a tracepoint: by whom it was, where that is no thread of the process. */
-YARN_MUST_CHECK int yarn_loader_runner(struct yarn_loader *loader,
-                                       const struct yarn_dump_sample *sample,
+YARN_MUST_CHECK int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_sample *sample,
                                        struct yarn_timeline_entry *entry);
 /* What the two clocks of an event saw of the function that the stack ends in; and what comes of it,
  * once functions have their names, and once all dumps are read. */
 YARN_MUST_CHECK int yarn_loader_note_phase(struct yarn_loader *loader,
-                                           const struct yarn_dump_sample *sample, uint32_t stack);
+                                           const struct yarn_sample *sample, uint32_t stack);
 YARN_MUST_CHECK int yarn_loader_end_phase(struct yarn_loader *loader);
 void yarn_loader_rank_phases(struct yarn_profile *profile);
 /* Then, too: which recording an image's process had before its exec. */

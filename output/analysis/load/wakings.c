@@ -33,33 +33,35 @@ static uint8_t flags_of(const struct yarn_trace_fields *fields, struct yarn_span
 
 int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
                      const struct yarn_trace_fields *fields, uint32_t thread,
-                     const struct yarn_dump_sample *sample)
+                     const struct yarn_sample *sample)
 {
     struct yarn_waking waking = {
         .time_ns = sample->time_ns,
         .waker = {.thread = thread},
         .woken = {.thread = YARN_DUMP_NONE},
     };
-    int err = note_comms(wakings, profile, fields, sample->raw);
-    if (err || !yarn_raw_thread_pid(fields, "common_pid", sample->raw, &waking.waker.raw_pid))
+    int err = note_comms(wakings, profile, fields, yarn_span_of_bytes(sample->raw));
+    if (err || !yarn_raw_thread_pid(fields, "common_pid", yarn_span_of_bytes(sample->raw),
+                                    &waking.waker.raw_pid))
         return err;
     if (thread != YARN_DUMP_NONE) {
         wakings->has_other_numbers |= profile->threads[thread].tid != waking.waker.raw_pid;
         err = yarn_table_remember(&wakings->threads, waking.waker.raw_pid, thread);
     }
     if (err || !is_waking(fields->format) ||
-        !yarn_raw_thread_pid(fields, "pid", sample->raw, &waking.woken.raw_pid))
+        !yarn_raw_thread_pid(fields, "pid", yarn_span_of_bytes(sample->raw), &waking.woken.raw_pid))
         return err;
-    waking.flags = flags_of(fields, sample->raw);
+    waking.flags = flags_of(fields, yarn_span_of_bytes(sample->raw));
     return YARN_ARRAY_PUT(&wakings->list, &wakings->count, &wakings->capacity, &waking);
 }
 
 int yarn_wakings_add_arrival(struct yarn_wakings *wakings, const struct yarn_trace_fields *fields,
-                             const struct yarn_dump_sample *sample)
+                             const struct yarn_sample *sample)
 {
     struct yarn_waking_arrival arrival = {
         .time_ns = sample->time_ns, .who = {.thread = YARN_DUMP_NONE}, .cpu = sample->cpu};
-    if (!yarn_raw_thread_pid(fields, "next_pid", sample->raw, &arrival.who.raw_pid))
+    if (!yarn_raw_thread_pid(fields, "next_pid", yarn_span_of_bytes(sample->raw),
+                             &arrival.who.raw_pid))
         return 0;
     return YARN_ARRAY_PUT(&wakings->arrivals, &wakings->nr_arrivals, &wakings->arrivals_capacity,
                           &arrival);

@@ -56,11 +56,11 @@ struct yarn_wakings {
 /* A sample of that event; `thread` it was taken of, or YARN_DUMP_NONE. Each: -ENOMEM. */
 YARN_MUST_CHECK int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
                                      const struct yarn_trace_fields *fields, uint32_t thread,
-                                     const struct yarn_dump_sample *sample);
+                                     const struct yarn_sample *sample);
 /* The same of a sample of sched_switch on the whole machine. */
 YARN_MUST_CHECK int yarn_wakings_add_arrival(struct yarn_wakings *wakings,
                                              const struct yarn_trace_fields *fields,
-                                             const struct yarn_dump_sample *sample);
+                                             const struct yarn_sample *sample);
 /* Once all dumps are loaded: those of threads of the profile become wakings of the log, which is
  * not sorted yet; a waker of another process has its raw pid there. */
 YARN_MUST_CHECK int yarn_wakings_add_to_log(struct yarn_wakings *wakings,

@@ -264,7 +264,7 @@ static struct yarn_stat_row *thread_row(struct yarn_stat_dump_reader *reader, ui
     return row;
 }
 
-static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+static int on_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
     struct yarn_stat_dump_reader *reader = self;
     for (size_t i = 0; i < count; i++) {

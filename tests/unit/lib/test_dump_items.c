@@ -113,9 +113,12 @@ START_TEST(each_stack_says_how_it_ended_and_the_trust_report_what_is_missing)
     struct yarn_dump *dump = NULL;
     struct yarn_item item;
     /* As the reader written from FORMAT.md alone has them, in process.txt. */
-    static const unsigned in_golden[] = {22, 44, 20, 22, 12};
+    static const unsigned in_golden[] = {
+        [YARN_STACK_END_COMPLETE] = 22, [YARN_STACK_END_CUT] = 44,    [YARN_STACK_END_NO_INFO] = 20,
+        [YARN_STACK_END_FAILED] = 22,   [YARN_STACK_END_ABSENT] = 12,
+    };
     const uint64_t nr_processes = (uint64_t)_i + 1;
-    unsigned nr_of[YARN_COUNT_OF(in_golden)] = {0};
+    unsigned nr_of[YARN_COUNT_OF(in_golden)] = {0}, nr_details = 0, nr_raw = 0;
     struct {
         struct yarn_trust_report report;
         uint64_t later;
@@ -124,10 +127,20 @@ START_TEST(each_stack_says_how_it_ended_and_the_trust_report_what_is_missing)
     while (yarn_dump_next(dump, &item) > 0) {
         int end = yarn_dump_stack_end(dump);
         ck_assert_int_eq(end == -ENOENT, item.kind != YARN_ITEM_SAMPLE);
-        if (end >= 0)
-            nr_of[end]++;
+        ck_assert_int_eq(item.sample != NULL, end >= 0);
+        if (end < 0)
+            continue;
+        nr_of[end]++;
+        nr_details += item.sample->address != 0;
+        nr_raw += item.sample->raw.size != 0;
+        ck_assert_uint_eq(item.sample->stack_end, (uint32_t)end);
+        ck_assert_uint_eq(item.sample->time_ns, item.time_ns);
+        ck_assert_uint_eq(item.sample->weight, item.value);
+        ck_assert_uint_eq(item.sample->tid, item.tid);
         ck_assert(end != YARN_STACK_END_ABSENT || !item.nr_frames);
     }
+    ck_assert_uint_eq(nr_details, 18 * nr_processes);
+    ck_assert_uint_eq(nr_raw, 8 * nr_processes);
     ck_assert_int_eq(yarn_dump_stack_end(dump), -ENOENT);
     for (size_t i = 0; i < YARN_COUNT_OF(nr_of); i++)
         ck_assert_uint_eq(nr_of[i], in_golden[i] * nr_processes);
@@ -196,7 +209,7 @@ START_TEST(a_name_that_came_late_is_that_of_frames_before_it)
                                    .address = ADDRESS};
     code.number = yarn_dump_add_frame(made.writer, &code);
     uint32_t stack = yarn_dump_intern_stack(made.writer, YARN_DUMP_NONE, code.number);
-    const struct yarn_dump_sample sample = {.tid = 7, .weight = 1, .stack = stack};
+    const struct yarn_sample sample = {.tid = 7, .weight = 1, .stack = stack};
     const struct yarn_dump_event event = {.number = 0};
     yarn_dump_write_event(made.writer, &event);
     yarn_dump_write_sample(made.writer, &sample);

@@ -193,7 +193,7 @@ static int on_stack(void *self, const struct yarn_dump_stack *stack)
     return 0;
 }
 
-static int on_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+static int on_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
     struct found *found = self;
     for (size_t i = 0; i < count; i++)

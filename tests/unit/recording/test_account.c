@@ -25,7 +25,7 @@ static uint64_t total(enum yarn_dump_total which)
 
 static void add_samples(uint64_t count)
 {
-    struct yarn_dump_sample sample = {.weight = MADE_PERIOD_NS};
+    struct yarn_sample sample = {.weight = MADE_PERIOD_NS};
     for (uint64_t i = 0; i < count; i++)
         yarn_account_sample(&made.account, &sample, i % 2);
 }
@@ -53,8 +53,8 @@ END_TEST
 
 START_TEST(samples_are_counted_by_their_ends_and_add_up_their_weight)
 {
-    struct yarn_dump_sample cut = {.weight = 3, .stack_end = YARN_DUMP_STACK_TRUNCATED};
-    struct yarn_dump_sample other = {.weight = 100, .event = 1};
+    struct yarn_sample cut = {.weight = 3, .stack_end = YARN_DUMP_STACK_TRUNCATED};
+    struct yarn_sample other = {.weight = 100, .event = 1};
     add_samples(4);
     yarn_account_sample(&made.account, &cut, false);
     yarn_account_sample(&made.account, &other, false);

@@ -177,7 +177,7 @@ uint32_t dump_maker_stack(struct dump_maker *maker, const char *words)
     return stack;
 }
 
-static void write_sample(struct dump_maker *maker, const struct yarn_dump_sample *sample)
+static void write_sample(struct dump_maker *maker, const struct yarn_sample *sample)
 {
     yarn_dump_write_sample(maker->writer, sample);
     maker->samples++;
@@ -189,7 +189,7 @@ void dump_maker_sample(struct dump_maker *maker, uint32_t tid, uint32_t stack, u
                        uint64_t count)
 {
     for (uint64_t i = 0; i < count; i++) {
-        struct yarn_dump_sample sample = {
+        struct yarn_sample sample = {
             .time_ns = maker->now_ns += MAKER_PERIOD_NS,
             .weight = MAKER_PERIOD_NS,
             .tid = tid,
@@ -203,7 +203,7 @@ void dump_maker_sample(struct dump_maker *maker, uint32_t tid, uint32_t stack, u
 void dump_maker_sample_of(struct dump_maker *maker, uint32_t event, uint32_t tid, uint32_t cpu,
                           uint32_t stack, uint64_t weight)
 {
-    struct yarn_dump_sample sample = {
+    struct yarn_sample sample = {
         .time_ns = maker->now_ns,
         .weight = weight,
         .event = event,

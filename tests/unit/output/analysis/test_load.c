@@ -301,7 +301,7 @@ START_TEST(stacks_that_were_not_asked_for_are_not_missing)
         .name = yarn_span_of_text("page-faults"),
         .flags = YARN_DUMP_EVENT_WITHOUT_STACKS,
     };
-    struct yarn_dump_sample sample = {
+    struct yarn_sample sample = {
         .time_ns = maker.now_ns,
         .weight = 1,
         .event = 1,

@@ -151,7 +151,7 @@ static void write_stacks(struct made_dump *dump, struct record_log *wanted)
 static void write_samples(struct made_dump *dump, struct record_log *wanted, uint64_t from_ns)
 {
     for (uint32_t i = 0; i < 60; i++) {
-        const struct yarn_dump_sample sample = {
+        const struct yarn_sample sample = {
             .time_ns = from_ns + i * 1001001 + (i * 7919) % 500 - (i == 30 ? 40000000 : 0),
             .weight = i % 11 ? 1001001 : 2002002,
             .event = i % 13 == 0,
@@ -162,8 +162,7 @@ static void write_samples(struct made_dump *dump, struct record_log *wanted, uin
                          : i % 5 == 1 ? (uint32_t)YARN_DUMP_STACK_TRUNCATED
                                       : i % 5,
             .address = i % 7 == 3 ? UINT64_C(0x7ffd00000000) + i * 64 : 0,
-            .raw =
-                i % 13 == 0 ? yarn_span_sub(TEXT("raw bytes of one"), 0, i % 17) : YARN_SPAN_EMPTY,
+            .raw = {(const uint8_t *)"raw bytes of one", i % 13 == 0 ? i % 17 : 0},
         };
         yarn_dump_write_sample(dump->writer, &sample);
         if (wanted)

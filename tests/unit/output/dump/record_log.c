@@ -55,7 +55,7 @@ static void add_text(struct record_log *log, const char *name, struct yarn_span 
         add(log, " %zu=%" PRIu64, key, thing->member[key]);
 
 #define BEGIN(struct_name, name)                                                                   \
-    static int log_##name(void *self, const struct yarn_dump_##struct_name *thing)                 \
+    static int log_##name(void *self, const struct yarn_##struct_name *thing)                      \
     {                                                                                              \
         struct record_log *log = self;                                                             \
         add(log, #name);
@@ -66,30 +66,31 @@ static void add_text(struct record_log *log, const char *name, struct yarn_span 
     }
 
 /* clang-format off */
-#define YARN_RECORD(number, NAME, name, prose) BEGIN(name, name)
+#define YARN_RECORD(number, NAME, name, prose) BEGIN(dump_##name, name)
 #define YARN_FIELD(NAME, name, KIND, member, prose) LOG_##KIND(member)
 #define YARN_RECORD_END(NAME, name) END
 #include "output/dump/format.def"
 
-BEGIN(symbol, symbol)
+BEGIN(dump_symbol, symbol)
     LOG_U(number) LOG_U(module) LOG_U(start) LOG_U(end) LOG_T(name)
 END
 
-BEGIN(frame, frame)
+BEGIN(dump_frame, frame)
     LOG_U(number) LOG_U(symbol) LOG_U(flags) LOG_U(address)
 END
 
-BEGIN(stack, stack)
+BEGIN(dump_stack, stack)
     LOG_U(number) LOG_U(parent) LOG_U(frame)
 END
 
 BEGIN(sample, sample)
     LOG_U(time_ns) LOG_U(weight) LOG_U(event) LOG_U(tid) LOG_U(cpu) LOG_U(stack)
-    LOG_U(stack_end) LOG_U(address) LOG_T(raw)
+    LOG_U(stack_end) LOG_U(address) add_text(log, "raw", yarn_span_of_bytes(thing->raw));
 END
     /* clang-format on */
 
-    static int log_samples(void *self, const struct yarn_dump_sample *samples, size_t count)
+    static int
+    log_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         log_sample(self, &samples[i]);

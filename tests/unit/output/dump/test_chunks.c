@@ -241,7 +241,7 @@ static void make_samples(void)
             uint32_t number = yarn_dump_add_frame(dump.writer, &frame);
             stack = yarn_dump_intern_stack(dump.writer, stack, number - i % 3);
         }
-        const struct yarn_dump_sample sample = {
+        const struct yarn_sample sample = {
             .time_ns = 1000 * (i + 1), .weight = 1, .tid = 1 + i % 2, .stack = stack};
         yarn_dump_write_sample(dump.writer, &sample);
         if (i % 50 == 49)

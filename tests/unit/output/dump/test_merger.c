@@ -44,7 +44,7 @@ static void make_other(void)
     yarn_dump_write_event(other.writer, &(struct yarn_dump_event){.number = 0});
     yarn_dump_write_sample(
         other.writer,
-        &(struct yarn_dump_sample){.time_ns = 9, .weight = 5, .tid = 43, .stack = YARN_DUMP_NONE});
+        &(struct yarn_sample){.time_ns = 9, .weight = 5, .tid = 43, .stack = YARN_DUMP_NONE});
     yarn_dump_write_end(other.writer, &(struct yarn_dump_end){.time_ns = 10, .status = 3});
     made_dump_finish(&other);
 }

@@ -40,7 +40,7 @@ START_TEST(every_kind_of_record_comes_back)
 }
 END_TEST
 
-static int check_order(void *self, const struct yarn_dump_sample *samples, size_t count)
+static int check_order(void *self, const struct yarn_sample *samples, size_t count)
 {
     size_t *nr_late = self;
     for (size_t i = 1; i < count; i++)
@@ -57,7 +57,7 @@ START_TEST(samples_of_many_threads_are_in_time_order)
     made_dump_begin(&dump, NULL);
     yarn_dump_write_event(dump.writer, &(struct yarn_dump_event){.number = 0});
     for (uint32_t i = 0; i < 10000; i++) {
-        yarn_dump_write_sample(dump.writer, &(struct yarn_dump_sample){
+        yarn_dump_write_sample(dump.writer, &(struct yarn_sample){
                                                 .time_ns = 1000 + i,
                                                 .weight = 1,
                                                 .tid = 1 + i * 7919 % 1000,

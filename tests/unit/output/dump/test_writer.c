@@ -99,11 +99,11 @@ START_TEST(much_without_a_flush_is_all_there)
                                         .address = i * 64 + 7};
         uint32_t number = yarn_dump_add_frame(dump.writer, &frame);
         uint32_t stack = yarn_dump_intern_stack(dump.writer, YARN_DUMP_NONE, number);
-        yarn_dump_write_sample(dump.writer, &(struct yarn_dump_sample){.time_ns = i * UINT64_C(997),
-                                                                       .weight = i,
-                                                                       .tid = 1 + i % 700,
-                                                                       .cpu = i % 5,
-                                                                       .stack = stack});
+        yarn_dump_write_sample(dump.writer, &(struct yarn_sample){.time_ns = i * UINT64_C(997),
+                                                                  .weight = i,
+                                                                  .tid = 1 + i % 700,
+                                                                  .cpu = i % 5,
+                                                                  .stack = stack});
         yarn_dump_write_thread_end(dump.writer, &(struct yarn_dump_thread_end){.tid = i});
     }
     yarn_dump_write_end(dump.writer, &(struct yarn_dump_end){.status = 0});
@@ -126,7 +126,7 @@ START_TEST(thread_id_of_the_past_keeps_its_samples)
     struct made_dump dump;
     struct record_log log = {NULL, 0, 0};
     struct yarn_dump_summary summary;
-    struct yarn_dump_sample sample = {.time_ns = 5, .tid = 77, .stack = YARN_DUMP_NONE};
+    struct yarn_sample sample = {.time_ns = 5, .tid = 77, .stack = YARN_DUMP_NONE};
     made_dump_begin(&dump, NULL);
     yarn_dump_write_event(dump.writer, &(struct yarn_dump_event){.number = 0});
     yarn_dump_write_thread(dump.writer, &(struct yarn_dump_thread){.tid = 77, .time_ns = 1});
@@ -168,10 +168,10 @@ START_TEST(full_tables_begin_new_epochs)
             made_dump_frames(&dump, NULL);
         }
         yarn_dump_write_sample(dump.writer,
-                               &(struct yarn_dump_sample){.time_ns = i * 1000,
-                                                          .weight = 3,
-                                                          .tid = 1,
-                                                          .stack = made_dump_stack(&dump, i, 20)});
+                               &(struct yarn_sample){.time_ns = i * 1000,
+                                                     .weight = 3,
+                                                     .tid = 1,
+                                                     .stack = made_dump_stack(&dump, i, 20)});
         if (i % 100 == 0)
             yarn_dump_writer_flush(dump.writer);
     }
@@ -287,11 +287,10 @@ START_TEST(failing_write_keeps_what_was_before)
     uint64_t written = 0;
     for (uint32_t i = 0; i < 1000 && !yarn_dump_writer_error(writer); i++) {
         for (uint32_t k = 0; k < 100; k++)
-            yarn_dump_write_sample(writer,
-                                   &(struct yarn_dump_sample){.time_ns = i * k * UINT64_C(7919),
-                                                              .weight = k * k,
-                                                              .tid = 5,
-                                                              .stack = YARN_DUMP_NONE});
+            yarn_dump_write_sample(writer, &(struct yarn_sample){.time_ns = i * k * UINT64_C(7919),
+                                                                 .weight = k * k,
+                                                                 .tid = 5,
+                                                                 .stack = YARN_DUMP_NONE});
         written = yarn_dump_writer_bytes_written(writer);
         yarn_dump_writer_flush(writer);
     }
@@ -344,11 +343,11 @@ START_TEST(sample_takes_few_bytes)
         now_ns += 1001001 + (state >> 20) % 4000 - 2000;
         yarn_dump_write_sample(
             dump.writer,
-            &(struct yarn_dump_sample){.time_ns = now_ns,
-                                       .weight = 1001001,
-                                       .tid = 4242,
-                                       .cpu = i / 1000,
-                                       .stack = made_dump_stack(&dump, state >> 10 & 127, 24)});
+            &(struct yarn_sample){.time_ns = now_ns,
+                                  .weight = 1001001,
+                                  .tid = 4242,
+                                  .cpu = i / 1000,
+                                  .stack = made_dump_stack(&dump, state >> 10 & 127, 24)});
         if (i % 100 == 99) {
             yarn_dump_write_totals(dump.writer,
                                    &(struct yarn_dump_totals){
