@@ -15,8 +15,8 @@
 
 #include "output/analysis/load/load.h"
 #include "output/analysis/profile/profile.h"
-#include "output/analysis/table/choice.h"
 #include "output/analysis/time/timeline.h"
+#include "output/fold/choice.h"
 
 struct yarn_export {
     const struct yarn_profile *profile;   /* borrowed, as is all here */

@@ -10,11 +10,11 @@
  */
 #pragma once
 
-#include "output/analysis/compare/clusters.h"
-#include "output/analysis/compare/match.h"
 #include "output/analysis/sched/sched_log.h"
-#include "output/analysis/table/choice.h"
 #include "output/export/page/slices.h"
+#include "output/fold/choice.h"
+#include "output/fold/clusters.h"
+#include "output/fold/match.h"
 
 struct yarn_page_side {
     const struct yarn_profile *profile; /* borrowed; NULL: there is no such side */

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "output/analysis/load/load.h"
-#include "output/analysis/table/choice.h"
+#include "output/fold/choice.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/inlines.h"
 

@@ -2,7 +2,6 @@
 #include <stdlib.h>
 
 #include "core/base/text.h"
-#include "output/analysis/table/called.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/view.h"
 #include "output/yarnprof/verbs/verb.h"

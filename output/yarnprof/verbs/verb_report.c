@@ -3,7 +3,6 @@
 
 #include "core/event/parse.h"
 #include "core/event/trace_format.h"
-#include "output/analysis/table/called.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/view.h"

@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/analysis/table/annotation.h"
+#include "output/fold/annotation.h"
 #include "output/yarnprof/io/out.h"
 #include "output/yarnprof/views/source_text.h"
 

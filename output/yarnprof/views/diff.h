@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "output/analysis/compare/diff.h"
+#include "output/fold/diff.h"
 #include "output/text/json.h"
 #include "output/yarnprof/io/out.h"
 #include "output/yarnprof/views/diff_limit.h"

@@ -8,7 +8,7 @@
 
 #include <regex.h>
 
-#include "output/analysis/compare/diff.h"
+#include "output/fold/diff.h"
 #include "output/text/json.h"
 
 struct yarn_diff_limit {

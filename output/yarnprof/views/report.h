@@ -6,10 +6,10 @@
  */
 #pragma once
 
-#include "output/analysis/table/branches.h"
-#include "output/analysis/table/calls.h"
-#include "output/analysis/table/rows.h"
-#include "output/analysis/tree/tree.h"
+#include "output/fold/branches.h"
+#include "output/fold/calls.h"
+#include "output/fold/rows.h"
+#include "output/fold/tree.h"
 #include "output/metrics/metric_file.h"
 #include "output/yarnprof/io/out.h"
 #include "output/yarnprof/options/select.h"

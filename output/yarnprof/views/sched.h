@@ -8,7 +8,7 @@
 
 #include "output/analysis/sched/cores.h"
 #include "output/analysis/sched/sums.h"
-#include "output/analysis/table/choice.h"
+#include "output/fold/choice.h"
 #include "output/yarnprof/io/out.h"
 #include "output/yarnprof/views/stream_list.h"
 

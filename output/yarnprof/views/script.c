@@ -4,8 +4,8 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "output/analysis/table/choice.h"
 #include "output/analysis/value/clock.h"
+#include "output/fold/choice.h"
 #include "output/text/data_source.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/io/progress.h"

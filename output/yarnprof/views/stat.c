@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "output/analysis/compare/change.h"
+#include "output/fold/change.h"
 
 double yarn_stat_percent(const struct yarn_stat_row *row)
 {

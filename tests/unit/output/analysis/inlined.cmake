@@ -46,5 +46,5 @@ if(YARN_INLINED_FILES)
   add_dependencies(yarn_inlined inlined)
   yarn_test(NAME test_lines SOURCES test_lines.c LINKS yarn_analysis yarn_inlined)
   yarn_test(NAME test_load_lines SOURCES test_load_lines.c loaded.c
-            LINKS yarn_analysis yarn_dump_maker yarn_inlined)
+            LINKS yarn_fold yarn_dump_maker yarn_inlined)
 endif()

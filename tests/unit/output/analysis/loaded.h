@@ -7,7 +7,7 @@
 
 #include "dump_maker.h"
 #include "output/analysis/load/load.h"
-#include "output/analysis/table/rows.h"
+#include "output/fold/rows.h"
 
 struct loaded {
     char folder[64];

@@ -6,8 +6,7 @@
 
 #include "loaded.h"
 #include "output/analysis/source/module_file.h"
-#include "output/analysis/table/annotation.h"
-#include "output/analysis/table/called.h"
+#include "output/fold/annotation.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <math.h>
 
-#include "output/analysis/compare/change.h"
+#include "output/fold/change.h"
 #include "tests/support/suite.h"
 
 enum { PAIRS = 4000, RUN_SAMPLES = 40 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/compare/clusters.h"
+#include "output/fold/clusters.h"
 #include "tests/support/suite.h"
 
 #define SECOND UINT64_C(1000000000)

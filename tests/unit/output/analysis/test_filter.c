@@ -2,7 +2,7 @@
 #include <check.h>
 
 #include "loaded.h"
-#include "output/analysis/table/choice.h"
+#include "output/fold/choice.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;

@@ -6,7 +6,7 @@
 
 #include "inlined.h"
 #include "loaded.h"
-#include "output/analysis/tree/tree.h"
+#include "output/fold/tree.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "loaded.h"
-#include "output/analysis/tree/tree.h"
+#include "output/fold/tree.h"
 #include "tests/support/suite.h"
 
 static struct loaded loaded;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "output/analysis/compare/match.h"
+#include "output/fold/match.h"
 #include "tests/support/suite.h"
 
 static struct yarn_profile before, after;

@@ -16,9 +16,9 @@
 
 #include "core/sys/kernel_names.h"
 #include "output/analysis/load/load.h"
-#include "output/analysis/table/rows.h"
-#include "output/analysis/tree/tree.h"
 #include "output/dump/merger.h"
+#include "output/fold/rows.h"
+#include "output/fold/tree.h"
 #include "tests/unit/output/yarnprof/corruption.h"
 
 enum { DUMPS_MAX = 64, SECONDS_MOST = 5, MEMORY_MOST_KIB = 500 * 1024 };

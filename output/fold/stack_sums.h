@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "output/analysis/table/choice.h"
+#include "output/fold/choice.h"
 
 struct yarn_stack_sum {
     uint64_t total;

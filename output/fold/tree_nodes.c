@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/table/choice.h"
-#include "output/analysis/tree/tree.h"
+#include "output/fold/choice.h"
+#include "output/fold/tree.h"
 #include "output/store/array.h"
 
 int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function, uint32_t event,

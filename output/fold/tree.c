@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/tree/tree.h"
+#include "output/fold/tree.h"
 
 #include <stdlib.h>
 
-#include "output/analysis/table/stack_sums.h"
+#include "output/fold/stack_sums.h"
 #include "output/store/array.h"
 
 /* Stacks of one function below one node: they become a node. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/table/branches.h"
+#include "output/fold/branches.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/compare/diff.h"
+#include "output/fold/diff.h"
 
 #include <math.h>
 #include <stdlib.h>
 
-#include "output/analysis/compare/change.h"
-#include "output/analysis/table/stack_sums.h"
 #include "output/analysis/time/kernel_time.h"
+#include "output/fold/change.h"
+#include "output/fold/stack_sums.h"
 #include "output/store/array.h"
 
 struct builder {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/table/calls.h"
+#include "output/fold/calls.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "output/analysis/table/choice.h"
+#include "output/fold/choice.h"
 
 struct yarn_branches {
     struct yarn_profile_branch *rows; /* owned array; by event, the most frequent first */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/tree/tree.h"
+#include "output/fold/tree.h"
 #include "output/store/array.h"
 
 /* A run of samples on its way outwards: where it has come to. */

@@ -64,3 +64,10 @@ YARN_MUST_CHECK uint8_t *yarn_stacks_with(const struct yarn_profile *profile,
  * there is none. */
 const char *yarn_filter_in_vain(const struct yarn_filter *filter,
                                 const struct yarn_profile *const profiles[], size_t count);
+
+/* The functions that a user means by a word: those of that name, with or without their parameters
+ * or, where there is none, those whose name matches it as an extended regular expression. One byte
+ * a function, 1 where it matches; only `functions` (as many bytes, NULL: all) are tried. Owned by
+ * the caller; NULL: no memory. */
+YARN_MUST_CHECK uint8_t *yarn_functions_called(const struct yarn_profile *profile,
+                                               const char *wanted, const uint8_t *functions);

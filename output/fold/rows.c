@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/table/rows.h"
+#include "output/fold/rows.h"
 
 #include <stdlib.h>
 
-#include "output/analysis/table/stack_sums.h"
+#include "output/fold/stack_sums.h"
 #include "output/store/array.h"
 
 struct builder {

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "output/analysis/table/choice.h"
+#include "output/fold/choice.h"
 
 struct yarn_tree_node {
     uint64_t self; /* in the event's unit */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/compare/match.h"
+#include "output/fold/match.h"
 
 #include <stdlib.h>
 

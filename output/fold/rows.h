@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "output/analysis/table/by.h"
-#include "output/analysis/table/choice.h"
+#include "output/fold/by.h"
+#include "output/fold/choice.h"
 
 struct yarn_row {
     uint32_t event;

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "output/analysis/source/disassembly.h"
-#include "output/analysis/table/choice.h"
+#include "output/fold/choice.h"
 
 /* An instruction or, where it could not be disassembled, an address that was sampled. */
 struct yarn_annotation_instruction {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/compare/change.h"
+#include "output/fold/change.h"
 
 #include <math.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/table/stack_sums.h"
+#include "output/fold/stack_sums.h"
 
 #include <stdlib.h>
 

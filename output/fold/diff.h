@@ -13,10 +13,10 @@
  */
 #pragma once
 
-#include "output/analysis/compare/change.h"
-#include "output/analysis/compare/clusters.h"
-#include "output/analysis/compare/match.h"
-#include "output/analysis/table/choice.h"
+#include "output/fold/change.h"
+#include "output/fold/choice.h"
+#include "output/fold/clusters.h"
+#include "output/fold/match.h"
 
 enum yarn_diff_part { YARN_DIFF_SELF, YARN_DIFF_TOTAL, YARN_DIFF_PART_COUNT };
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "output/analysis/table/choice.h"
+#include "output/fold/choice.h"
 
 struct yarn_call_row {
     uint32_t event;    /* the probe */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/compare/clusters.h"
+#include "output/fold/clusters.h"
 
 #include <stdlib.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/table/by.h"
+#include "output/fold/by.h"
 
 /* ---- keys of a stack's frames ---- */
 
