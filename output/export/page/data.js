@@ -35,7 +35,7 @@ function unpack(text) {
 
 function readNumbers(packed) {
     const { number, signed, fill } = packed;
-    const data = { sliceNs: 2 ** number(), nrSlices: number(), startNs: number(),
+    const data = { sliceNs: 2 ** number(), nrSlices: number(), startNs: signed(),
                    isDiff: number() === 1, runs: [number(), number()] };
     const nrFunctions = number();
     data.flags = fill(new Uint8Array(nrFunctions), 0, nrFunctions, number);

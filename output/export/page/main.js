@@ -7,7 +7,7 @@ const model = new Model(data);
 model.compute();
 const colours = new Colours(model);
 const say = (text) => { byId("live").textContent = text; };
-let flame, table;
+let flame, table, tab = "functions";
 
 const sched = readSched(data);
 const timeline = new Timeline(model, sched, {
@@ -25,8 +25,17 @@ const timeline = new Timeline(model, sched, {
     tip: showLines,
 });
 if (sched)
-    timeline.marks = new Marks(sched, data,
-                               { draw: timeline.draw, say, reveal: (mark) => timeline.reveal(mark) });
+    timeline.marks = new Marks(sched, data, {
+        draw: timeline.draw,
+        say,
+        selected: () => showEntries(),
+        reveal(mark) {
+            timeline.reveal(mark);
+            entries.reveal();
+        },
+    });
+const entries = sched && new Entries(timeline.marks, { choose: (index) => timeline.marks.choose(index) });
+const sheets = new Sheets({ choose: (tid) => timeline.chooseByText(String(tid)) });
 flame = new Flame(model, colours, { zoom, choose, say, tip: showTip });
 table = new Table(model, { choose });
 
@@ -35,9 +44,48 @@ const recompute = perFrame(() => {
     flame.update();
     table.update();
     showShare();
+    showEntries();
     byId("span").textContent = timeline.describe();
     fragment.write();
 });
+
+/* ---- tables ---- */
+
+function showEntries() {
+    const { chosenFrom, chosenTo } = timeline.view;
+    if (tab === "events")
+        entries.select(model.threads, chosenFrom, chosenTo, pattern);
+}
+
+function makeTabs() {
+    const titles = { functions: "Functions", events: "Events" };
+    const names = ["functions", ...sheets.names(), ...(sched ? ["events"] : [])];
+    byId("tabs").hidden = names.length < 2;
+    byId("tabs").replaceChildren(...names.map((name, i) => {
+        const button = element("button", "", titles[name] ?? SHEETS[name].title);
+        button.type = "button";
+        button.title = `Table ${i + 1} (${i + 1})`;
+        button.dataset.name = name;
+        button.setAttribute("role", "tab");
+        button.addEventListener("click", () => showTab(name));
+        return button;
+    }));
+    showTab(tab);
+}
+
+function showTab(name) {
+    const buttons = [...byId("tabs").children];
+    tab = buttons.some(({ dataset }) => dataset.name === name) ? name : "functions";
+    for (const button of buttons)
+        button.setAttribute("aria-selected", String(button.dataset.name === tab));
+    byId("functions").hidden = tab !== "functions";
+    byId("entries").hidden = tab !== "events";
+    byId("data-table").hidden = !SHEETS[tab];
+    if (SHEETS[tab])
+        sheets.show(tab);
+    showEntries();
+    fragment.write();
+}
 
 /* Node 0 is chosen where the text names none: it has the node's number and its function's name. */
 function nodeOf(text) {
@@ -78,6 +126,10 @@ const fragment = new Fragment({
     function: {
         text: () => data.names[table.chosen] ?? "",
         show: (text) => choose(text ? data.names.indexOf(text) : -1),
+    },
+    table: {
+        text: () => tab === "functions" ? "" : tab,
+        show: showTab,
     },
     icicle: {
         text: () => flame.isIcicle ? "1" : "",
@@ -155,6 +207,7 @@ function search() {
     showShare();
     flame.draw();
     table.update();
+    showEntries();
     fragment.write();
     if (pattern)
         table.pane.scrollTop = 0;
@@ -259,11 +312,13 @@ const KEYS = {
 };
 
 function pressed(event) {
+    const tabButton = /^[1-9]$/.test(event.key) && byId("tabs").children[event.key - 1];
     const isTyping = event.target.matches("input, select") && event.key !== "Escape";
-    if (event.ctrlKey || event.metaKey || event.altKey || isTyping || !KEYS[event.key] ||
+    const act = tabButton ? () => tabButton.click() : KEYS[event.key];
+    if (event.ctrlKey || event.metaKey || event.altKey || isTyping || !act ||
         document.querySelector("dialog[open]"))
         return;
-    KEYS[event.key]();
+    act();
     event.preventDefault();
 }
 
@@ -321,6 +376,7 @@ preference.addEventListener("change", () => setTheme(preference.matches));
 makeSplitter("lane-splitter", resizeTimeline);
 makeSplitter("splitter", resizeTables);
 setTheme(preference.matches);
+makeTabs();
 if (data.events.length) {
     setEvent(0);
     fragment.show();

@@ -6,7 +6,7 @@
 const MARK_REACH = 4; /* pixels from the pointer */
 
 class Marks {
-    /* `on`: { draw(), say(text), reveal(mark) }. */
+    /* `on`: { draw(), selected(), say(text), reveal(mark) }. */
     constructor(sched, data, on) {
         Object.assign(this, { sched, data, on });
         this.chosen = -1;
@@ -56,6 +56,7 @@ class Marks {
         this.hovered = -1;
         this.showKinds();
         this.on.draw();
+        this.on.selected();
     }
 
     isShown(index) {
@@ -191,10 +192,10 @@ class Marks {
                        `${moment(this.data.startNs + mark.time, 1)}, ${this.taskOf(mark)}, core ${mark.cpu < 0 ? "unknown" : mark.cpu}`];
         if (mark.info >= 0)
             lines.push(infos[mark.info]);
-        else if (this.isWaking(index) && this.targetOf(index) >= 0)
-            lines.push(`wakes ${this.taskOf(rows[index + 1])}`);
         if (twin >= 0)
             lines.push(`${rows[index].origin >= 0 ? "origin" : "target"}: ${kinds[rows[twin].kind].name} of ${this.taskOf(rows[twin])}, core ${rows[twin].cpu < 0 ? "unknown" : rows[twin].cpu}`);
+        else if (this.isWaking(index) && this.targetOf(index) >= 0)
+            lines.push(`wakes ${this.taskOf(rows[index + 1])}`);
         return lines;
     }
 

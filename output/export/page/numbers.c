@@ -128,11 +128,11 @@ uint64_t yarn_page_numbers_first_ns(const struct yarn_page_graph *graph)
 }
 
 /* When the first slice begins, after the start of the recording; two have no time in common. */
-static uint64_t start_of(const struct yarn_page_graph *graph)
+static int64_t start_of(const struct yarn_page_graph *graph)
 {
     uint64_t first_ns = yarn_page_numbers_first_ns(graph);
     uint64_t start_ns = graph->sides[1].profile->start_ns;
-    return graph->sides[0].profile || first_ns < start_ns ? 0 : first_ns - start_ns;
+    return graph->sides[0].profile ? 0 : (int64_t)(first_ns - start_ns);
 }
 
 void yarn_page_numbers_write(const struct yarn_page_graph *graph,
@@ -141,7 +141,7 @@ void yarn_page_numbers_write(const struct yarn_page_graph *graph,
     struct yarn_packed packed = {.file = file};
     yarn_packed_number(&packed, graph->sides[1].slices->shift);
     yarn_packed_number(&packed, yarn_page_numbers_slices(graph));
-    yarn_packed_number(&packed, start_of(graph));
+    yarn_packed_signed(&packed, start_of(graph));
     yarn_packed_number(&packed, graph->sides[0].profile ? 1 : 0);
     for (size_t side = 0; side < 2; side++)
         yarn_packed_number(&packed, graph->is_by_runs ? graph->clusters[side].count : 0);

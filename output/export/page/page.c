@@ -106,6 +106,22 @@ static void put_sched(struct writing *writing)
     (void)fputs("\n</script>\n", writing->file);
 }
 
+/* No text of JSON can end the element. */
+static void put_tables(struct writing *writing)
+{
+    const char *at = writing->page->tables;
+    if (!at)
+        return;
+    (void)fputs("<script type=\"application/json\" id=\"tables-data\">\n", writing->file);
+    for (; *at; at++) {
+        if (*at == '<')
+            (void)fputs("\\u003c", writing->file);
+        else
+            (void)fputc(*at, writing->file);
+    }
+    (void)fputs("</script>\n", writing->file);
+}
+
 static const struct slot {
     const char *name;
     void (*put)(struct writing *writing);
@@ -113,7 +129,8 @@ static const struct slot {
     {"@style@", put_style},     {"@title@", put_title},     {"@recording@", put_recording},
     {"@missing@", put_missing}, {"@events@", put_events},   {"@threads@", put_threads},
     {"@images@", put_images},   {"@modules@", put_modules}, {"@functions@", put_functions},
-    {"@numbers@", put_numbers}, {"@sched@", put_sched},     {"@script@", put_script},
+    {"@numbers@", put_numbers}, {"@sched@", put_sched},     {"@tables@", put_tables},
+    {"@script@", put_script},
 };
 
 static const struct slot *slot_of(const unsigned char *line, size_t size)

@@ -21,6 +21,7 @@ struct yarn_page {
     const struct yarn_page_stream *streams; /* borrowed */
     size_t nr_streams;
     uint64_t nr_unread; /* of their events, at least, where they are too many to be read */
+    const char *tables; /* borrowed: JSON, arrays of rows; NULL: none */
 };
 
 /* -ENOMEM; what goes wrong with the file is the file's. */

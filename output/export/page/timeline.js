@@ -324,7 +324,7 @@ class Timeline {
 
     /* As --time takes it. */
     asText(from, to) {
-        const seconds = (ns) => `${Number(((this.model.data.startNs + ns) / 1e9).toFixed(9))}s`;
+        const seconds = (ns) => `${Number((Math.max(this.model.data.startNs + ns, 0) / 1e9).toFixed(9))}s`;
         return `${seconds(from)}..${seconds(to)}`;
     }
 
@@ -377,7 +377,7 @@ class Timeline {
             .filter(([, share]) => share).map(([name, share]) => `${name} ${percent(share / whole)}`);
         const from = Math.floor(time / sliceNs) * sliceNs + this.model.data.startNs;
         return lines.length ? [this.rows.words(row).slice(0, 2).join(" "),
-                               `${duration(from)}, ${duration(sliceNs)} long`, ...lines] : null;
+                               `${duration(Math.max(from, 0))}, ${duration(sliceNs)} long`, ...lines] : null;
     }
 
     released(event) {
@@ -422,6 +422,6 @@ class Timeline {
         const { startNs } = this.model.data;
         if (!hasChoice)
             return `${duration(whole)} in slices of ${duration(sliceNs)}; drag to choose a span`;
-        return `${duration(startNs + from)} to ${duration(startNs + to)} (${duration(to - from)})`;
+        return `${duration(Math.max(startNs + from, 0))} to ${duration(startNs + to)} (${duration(to - from)})`;
     }
 }

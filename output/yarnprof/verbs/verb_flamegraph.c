@@ -6,9 +6,9 @@
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/verb.h"
-#include "output/yarnprof/views/stream_list.h"
+#include "output/yarnprof/views/sched.h"
 
-enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK };
+enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK, TABLE_ROWS = 1000 };
 
 static const struct yarn_argument arguments[] = {
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
@@ -29,6 +29,7 @@ struct side {
     struct yarn_slices slices;
     struct yarn_sched_log sched;
     struct yarn_wakings wakings;
+    struct yarn_sched_cores cores;
     bool is_loaded;
 };
 
@@ -42,6 +43,7 @@ struct request {
     struct yarn_stream_list streams;
     struct yarn_page_stream *page_streams; /* owned: as many as streams */
     uint64_t nr_unread;
+    char *tables; /* owned; NULL: none */
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -91,6 +93,7 @@ static int load(const struct request *request, char *const *paths, struct side *
     };
     side->sched = YARN_SCHED_LOG_EMPTY;
     side->wakings = YARN_WAKINGS_EMPTY;
+    side->wakings.has_cores = !request->before;
     if (!request->before) {
         options.sched = &side->sched;
         options.wakings = &side->wakings;
@@ -107,6 +110,7 @@ static void side_fini(struct side *side)
     yarn_slices_fini(&side->slices);
     yarn_sched_log_fini(&side->sched);
     yarn_wakings_fini(&side->wakings);
+    yarn_sched_cores_fini(&side->cores);
     if (side->is_loaded)
         yarn_profile_fini(&side->profile);
 }
@@ -148,6 +152,29 @@ static uint64_t count_switches(const struct yarn_sched_log *sched)
     return count;
 }
 
+/* Waits, wakers and holders, as `yarnprof sched --wakers --wait-for-core --format=json` has them.
+ */
+static int make_tables(struct request *request, struct side *side)
+{
+    struct yarn_sched_view view = {.profile = &side->profile,
+                                   .sched = &side->sched,
+                                   .comms = &side->wakings.comms,
+                                   .has_wakers = true,
+                                   .cores = &side->cores,
+                                   .limit = TABLE_ROWS};
+    size_t size;
+    struct yarn_out out = {.format = YARN_OUT_JSON,
+                           .file = open_memstream(&request->tables, &size)};
+    if (!out.file)
+        return -ENOMEM;
+    yarn_sched_cores_sort(&side->cores);
+    int err = yarn_sched_view_build(&view, &request->select.choices[0]);
+    if (!err)
+        err = yarn_sched_json(&view, &out);
+    yarn_sched_view_fini(&view);
+    return fclose(out.file) && !err ? -ENOMEM : err;
+}
+
 /* When threads ran, and single events, unless they are too many. An exit status, or -1. */
 static int load_sched(struct request *request, char *const *paths, struct side *side)
 {
@@ -155,7 +182,11 @@ static int load_sched(struct request *request, char *const *paths, struct side *
         return -1;
     int err = yarn_wakings_add_to_log(&side->wakings, &side->profile, &side->sched);
     if (!err)
+        err = yarn_wakings_add_to_cores(&side->wakings, &side->cores);
+    if (!err)
         err = yarn_sched_log_sort(&side->sched);
+    if (!err)
+        err = make_tables(request, side);
     if (err)
         return fail(request, err);
     int status = yarn_select_sources("flamegraph", paths, &request->sources);
@@ -188,6 +219,7 @@ static int write_page(const struct request *request, struct side *before, struct
         .streams = request->page_streams,
         .nr_streams = request->streams.count,
         .nr_unread = request->nr_unread,
+        .tables = request->tables,
     };
     int err = yarn_new_file_open(&file, request->path, YARN_NEW_FILE_BOUNDED);
     if (err)
@@ -231,6 +263,7 @@ int yarn_verb_flamegraph(int argc, char **argv)
     side_fini(&before);
     side_fini(&after);
     free(request.page_streams);
+    free(request.tables);
     yarn_stream_list_fini(&request.streams);
     yarn_sources_fini(&request.sources);
     yarn_select_fini(&request.select);

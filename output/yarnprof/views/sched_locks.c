@@ -155,7 +155,7 @@ static const struct yarn_show_column columns[] = {
                      .width = 15),
     YARN_SHOW_COLUMN("looks", "LOOKS", MEMBER(looks), .unit = YARN_SHOW_GROUPED, .width = 9),
     YARN_SHOW_COLUMN("ns", "TIME", MEMBER(ns), .unit = YARN_SHOW_NS, .width = 10),
-    YARN_SHOW_COLUMN(NULL, "WHERE", .get = get_place, .align = YARN_SHOW_TAIL, .gap = 2),
+    YARN_SHOW_COLUMN("where", "WHERE", .get = get_place, .align = YARN_SHOW_TAIL, .gap = 2),
     {0},
 };
 

@@ -257,6 +257,71 @@ class Shown(Pages):
         self.ask("type(''); document.querySelectorAll('.kind input').forEach((box) => box.click());")
         self.assertEqual(self.hover(50, 1).count("sched"), 0)
 
+    def table(self):
+        return self.ask("return [...document.querySelectorAll('#data-table tr')].map((row) =>"
+                        " [...row.children].map((cell) => cell.textContent));")
+
+    def test_waits_and_wakers_stand_beside_functions(self):
+        self.see("couples.dump")
+        self.assertEqual(self.ask("return [...$('tabs').children].map((tab) => tab.textContent);"),
+                         ["Functions", "Waits", "Wakers", "Events"])
+        self.browser.key("2")
+        head, *rows = self.table()
+        rows = {row[1]: dict(zip(head, row)) for row in rows}
+        self.assertEqual([rows["7"][name] for name in ("Thread", "Running", "Runnable", "Blocked", "Switches")],
+                         ["app", "250 ms", "50.00 ms", "100 ms", "3"])
+        self.browser.key("3")
+        self.assertEqual(self.table()[1][:5], ["app", "7", "worker", "8", "1"])
+        self.ask("document.querySelector('#data-table tbody tr').click();")
+        self.assertEqual(self.ask("return document.querySelector('.lane[aria-selected=true]').innerText;"),
+                         "worker 8")
+        self.ask("document.querySelector('#data-table th button').click();")
+        self.assertEqual(self.ask("return document.querySelector('#data-table [aria-sort]').innerText;"), "Waker")
+        self.browser.key("1")
+        self.assertEqual(self.ask("return [$('data-table').hidden, $('functions').hidden];"), [True, False])
+
+    def entries(self):
+        return self.ask("return [...document.querySelectorAll('.entry')].map((entry) =>"
+                        " [...entry.children].map((cell) => cell.textContent));")
+
+    def test_the_list_of_events_follows_what_is_chosen(self):
+        self.see("couples.dump")
+        self.browser.key("4")
+        self.assertEqual(len(self.entries()), 11)
+        self.assertEqual([row[:4] for row in self.entries() if "wak" in row[3]],
+                         [["50 ms", "app-7", "0", "sched/sched_waking"]])
+        self.ask("[...document.querySelectorAll('.lane')][1].click();")
+        self.assertEqual({row[1] for row in self.entries()}, {"worker-8"})
+        self.ask("type('worker:8 .120. R');")
+        self.assertEqual([row[:4] for row in self.entries()], [["60 ms", "worker-8", "1", "sched/sched_switch"]])
+        self.ask("document.querySelector('.entry').click();")
+        self.assertEqual(self.ask("return document.querySelector('.entry').ariaSelected;"), "true")
+        self.ask("type(''); location.hash = '#table=events&time=0.04s..0.055s';")
+        self.assertEqual([row[0] for row in self.entries()], ["50 ms", "50.005 ms"])
+        self.ask("document.querySelectorAll('.kind input').forEach((box) => box.click());")
+        self.assertEqual(self.entries(), [])
+
+    def test_only_rows_in_sight_are_made(self):
+        self.see("dense.dump", "--couplebreak")
+        self.browser.key("4")
+        self.assertLess(len(self.entries()), 100)
+        first = self.entries()[0]
+        self.ask("$('entries').scrollTop = 100000;")
+        self.assertNotEqual(self.entries()[0], first)
+
+    def test_an_arrow_leads_from_the_waker_to_the_woken(self):
+        self.see("couples.dump")
+        before = self.ask("return pixels('lane-canvas');")
+        self.assertIn("wakes worker-8", self.hover(50, 0))
+        arrow = self.ask("return pixels('lane-canvas');")
+        self.assertNotEqual(before, arrow)
+        self.ask("document.querySelectorAll('.kind').forEach((kind) => kind.innerText.includes('waking')"
+                 " || kind.querySelector('input').click());")
+        self.hover(50, 0)
+        arrow = self.ask("return pixels('lane-canvas');")
+        self.assertIn("wakes worker-8", self.hover(50, 1))
+        self.assertEqual(self.ask("return pixels('lane-canvas');"), arrow)
+
     def test_too_many_events_are_said_and_none_is_shown(self):
         self.see("many.dump")
         self.assertEqual(self.ask("return $('kinds-note').textContent;"),

@@ -118,7 +118,8 @@ class Sched(WithDumps):
         path.write_bytes(dump.end())
         found = json.loads(self.good("sched", "--wakers", "--format=json", path))
         self.assertEqual(found["locks"], [{"holder": 7, "holder_comm": "app", "waiter": 8,
-                                           "waiter_comm": "worker", "looks": 2, "ns": 8 * MS}])
+                                           "waiter_comm": "worker", "looks": 2, "ns": 8 * MS,
+                                           "where": None}])
         self.assertRegex(self.good("sched", "--wakers", path), r" 7 app +8 worker +2 +8.0 ms")
         self.assertIn("no locks", self.good("sched", "--wakers", "--tid=7", path))
 
