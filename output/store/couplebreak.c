@@ -4,7 +4,7 @@
 #include "output/store/spill.h"
 #include "output/store/stream.h"
 
-enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24, DROP_ENTRIES = 1 << 16 };
+enum { DROP_ENTRIES = 1 << 16 };
 
 /* By position of the flag. */
 static const struct {
@@ -81,7 +81,7 @@ static bool make_target(const struct yarn_stream *stream, const struct yarn_entr
 /* Why: records that were read would be in memory beside the entries. */
 static void drop_records(const struct yarn_stream *stream, size_t nr_read)
 {
-    if (nr_read % DROP_ENTRIES == 0)
+    if (nr_read % DROP_ENTRIES == DROP_ENTRIES - 1)
         yarn_spill_drop_pages(stream->records);
 }
 
@@ -114,11 +114,11 @@ static void place_as_meant(const struct yarn_stream *stream, struct yarn_entry *
 static int place_wakings(struct yarn_stream *stream)
 {
     struct yarn_table next = YARN_TABLE_CLOSED;
-    int err = yarn_table_open(&next, TABLE_FIRST, TABLE_MOST);
+    int err = 0;
     for (size_t i = stream->nr_entries; !err && i-- > 0;) {
         struct yarn_entry *entry = &stream->entries[i];
         if (comes_in(entry)) {
-            err = yarn_table_put(&next, (uint32_t)entry->pid, (uint32_t)entry->cpu);
+            err = yarn_table_remember(&next, (uint32_t)entry->pid, (uint32_t)entry->cpu);
         } else if (entry->event_id == COUPLEBREAK_SWT_ID) {
             uint32_t cpu = yarn_table_find(&next, (uint32_t)entry->pid);
             if (cpu == YARN_TABLE_NONE)

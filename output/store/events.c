@@ -71,18 +71,33 @@ const struct yarn_stream_event *yarn_stream_event_of(const struct yarn_stream *s
     return yarn_stream_event_by_id(stream, origin ? origin->event_id : entry->event_id);
 }
 
+static int find_task(struct yarn_stream *stream, uint32_t pid, struct yarn_stream_task **ret_task)
+{
+    const struct yarn_stream_task none = {.has_comm = false};
+    uint32_t at = yarn_table_find(&stream->by_pid, pid);
+    if (at == YARN_TABLE_NONE) {
+        at = (uint32_t)stream->nr_tasks;
+        int err = YARN_ARRAY_PUT(&stream->tasks, &stream->nr_tasks, &stream->tasks_capacity, &none);
+        if (!err)
+            err = yarn_table_remember(&stream->by_pid, pid, at);
+        if (err)
+            return err;
+    }
+    *ret_task = &stream->tasks[at];
+    return 0;
+}
+
 int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid, struct yarn_span comm)
 {
-    struct yarn_stream_name name = {{0}};
-    uint32_t at = yarn_table_find(&stream->by_pid, pid);
-    memcpy(name.comm, comm.data ? comm.data : (const uint8_t *)"",
-           yarn_size_min(comm.size, sizeof name.comm - 1));
-    if (at != YARN_TABLE_NONE) {
-        stream->names[at] = name;
-        return 0;
-    }
-    int err = YARN_ARRAY_PUT(&stream->names, &stream->nr_names, &stream->names_capacity, &name);
-    return err ? err : yarn_table_remember(&stream->by_pid, pid, (uint32_t)stream->nr_names - 1);
+    struct yarn_stream_task *task;
+    int err = find_task(stream, pid, &task);
+    if (err)
+        return err;
+    size_t size = yarn_size_min(comm.size, sizeof task->comm - 1);
+    memcpy(task->comm, size ? comm.data : (const uint8_t *)"", size);
+    memset(task->comm + size, 0, sizeof task->comm - size);
+    task->has_comm = true;
+    return 0;
 }
 
 const char *yarn_stream_task(const struct yarn_stream *stream, const struct yarn_entry *entry)
@@ -92,7 +107,7 @@ const char *yarn_stream_task(const struct yarn_stream *stream, const struct yarn
     uint32_t at = yarn_table_find(&stream->by_pid, (uint32_t)entry->pid);
     if (!entry->pid)
         return "<idle>";
-    return at == YARN_TABLE_NONE ? "<...>" : stream->names[at].comm;
+    return at == YARN_TABLE_NONE || !stream->tasks[at].has_comm ? "<...>" : stream->tasks[at].comm;
 }
 
 int yarn_stream_tid_of(const struct yarn_stream *stream, uint32_t raw_pid)
@@ -108,14 +123,17 @@ int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw_pid, uint32_t t
 
 int yarn_stream_add_own(struct yarn_stream *stream, uint32_t tid)
 {
-    return yarn_table_find(&stream->own, tid) == YARN_TABLE_NONE
-               ? yarn_table_remember(&stream->own, tid, 0)
-               : 0;
+    struct yarn_stream_task *task;
+    int err = find_task(stream, tid, &task);
+    if (!err)
+        task->is_own = true;
+    return err;
 }
 
 bool yarn_stream_is_own(const struct yarn_stream *stream, int tid)
 {
-    return yarn_table_find(&stream->own, (uint32_t)tid) != YARN_TABLE_NONE;
+    uint32_t at = yarn_table_find(&stream->by_pid, (uint32_t)tid);
+    return at != YARN_TABLE_NONE && stream->tasks[at].is_own;
 }
 
 static bool is_called(const struct yarn_stream_event *event, const char *name)

@@ -10,7 +10,7 @@ struct yarn_stream *yarn_stream_new(void)
 {
     struct yarn_stream *stream = calloc(1, sizeof *stream);
     if (stream)
-        stream->by_id = stream->by_pid = stream->tids = stream->own = YARN_TABLE_CLOSED;
+        stream->by_id = stream->by_pid = stream->tids = YARN_TABLE_CLOSED;
     return stream;
 }
 
@@ -32,10 +32,10 @@ void yarn_stream_free(struct yarn_stream *stream)
     yarn_table_close(&stream->by_id);
     yarn_table_close(&stream->by_pid);
     yarn_table_close(&stream->tids);
-    yarn_table_close(&stream->own);
+    free(stream->path);
     free(stream->entries);
     free(stream->events);
-    free(stream->names);
+    free(stream->tasks);
     free(stream->ids);
     free(stream);
     errno = saved;
@@ -107,7 +107,7 @@ static int sort(struct yarn_stream *stream)
     return 0;
 }
 
-int yarn_stream_sort(struct yarn_stream *stream)
+static int finish(struct yarn_stream *stream, const char *path)
 {
     struct yarn_entry *fitting =
         realloc(stream->entries, (stream->nr_entries + 1) * sizeof *fitting);
@@ -116,38 +116,48 @@ int yarn_stream_sort(struct yarn_stream *stream)
         stream->entries_capacity = stream->nr_entries + 1;
     }
     stream->ids = malloc((stream->nr_events + 1) * sizeof *stream->ids);
-    if (!stream->ids)
+    stream->path = strdup(path);
+    if (!stream->ids || !stream->path)
         return -ENOMEM;
     for (size_t i = 0; i < stream->nr_events; i++)
         stream->ids[i] = stream->events[i].id;
-    return sort(stream);
-}
-
-static int read_stream(struct yarn_stream *stream, const char *path, unsigned index,
-                       struct yarn_text *why)
-{
-    int err = yarn_stream_read_trace(stream, path, why);
-    if (!err && index)
-        err = -ENOENT;
-    if (err == -ENOEXEC)
-        err = yarn_stream_read_dump(stream, path, index, why);
-    if (!err)
-        err = yarn_stream_sort(stream);
+    int err = sort(stream);
     if (!err && !stream->pid && stream->nr_entries)
         stream->start_ns = stream->entries[0].time_ns;
     return err;
 }
 
-int yarn_stream_load(const char *path, unsigned index, struct yarn_text *why,
-                     struct yarn_stream **ret_stream)
+static int read_trace(struct yarn_stream_list *streams, const char *path, struct yarn_text *why)
 {
     struct yarn_stream *stream = yarn_stream_new();
-    int err = stream ? read_stream(stream, path, index, why) : -ENOMEM;
+    int err = stream ? yarn_stream_read_trace(stream, path, why) : -ENOMEM;
+    if (!err)
+        err = YARN_ARRAY_PUT(&streams->list, &streams->count, &streams->capacity, &stream);
     if (err)
         yarn_stream_free(stream);
-    else
-        *ret_stream = stream;
     return err;
+}
+
+int yarn_stream_list_read(struct yarn_stream_list *streams, const char *path, int64_t index,
+                          struct yarn_text *why)
+{
+    size_t first = streams->count;
+    int err = read_trace(streams, path, why);
+    if (!err && index > 0)
+        err = -ENOENT;
+    if (err == -ENOEXEC)
+        err = yarn_stream_read_dump(streams, path, index, why);
+    for (size_t i = first; !err && i < streams->count; i++)
+        err = finish(streams->list[i], path);
+    return err;
+}
+
+void yarn_stream_list_fini(struct yarn_stream_list *streams)
+{
+    for (size_t i = 0; i < streams->count; i++)
+        yarn_stream_free(streams->list[i]);
+    free(streams->list);
+    *streams = (struct yarn_stream_list){0};
 }
 
 int yarn_stream_open(const char *path, unsigned index, struct yarn_stream **ret_stream)
@@ -155,7 +165,13 @@ int yarn_stream_open(const char *path, unsigned index, struct yarn_stream **ret_
     char buffer[256];
     struct yarn_text why = yarn_text_of(buffer, sizeof buffer);
     int saved = errno;
-    int err = path && ret_stream ? yarn_stream_load(path, index, &why, ret_stream) : -EINVAL;
+    struct yarn_stream_list one = {0};
+    int err = path && ret_stream ? yarn_stream_list_read(&one, path, index, &why) : -EINVAL;
+    if (!err) {
+        *ret_stream = one.list[0];
+        one.count = 0;
+    }
+    yarn_stream_list_fini(&one);
     errno = saved;
     return err;
 }

@@ -38,11 +38,15 @@ struct yarn_stream_event {
     struct yarn_trace_field target_pid, target_cpu;
 };
 
-struct yarn_stream_name {
+/* What is known of a thread. */
+struct yarn_stream_task {
     char comm[32];
+    bool has_comm;
+    bool is_own; /* of the stream's process */
 };
 
 struct yarn_stream {
+    char *path;                 /* owned: of the file */
     struct yarn_entry *entries; /* owned */
     size_t nr_entries, entries_capacity;
     struct yarn_stream_event *events; /* owned */
@@ -51,19 +55,25 @@ struct yarn_stream {
     int *ids;                /* owned: of all events */
     int target_ids[2];
     size_t nr_target_ids;
-    struct yarn_stream_name *names; /* owned */
-    size_t nr_names, names_capacity;
-    struct yarn_table by_pid; /* pid to name */
+    struct yarn_stream_task *tasks; /* owned */
+    size_t nr_tasks, tasks_capacity;
+    struct yarn_table by_pid; /* pid to task */
     struct yarn_table tids;   /* raw pid to tid, where they differ */
-    struct yarn_table own;    /* tids of the process */
     struct yarn_trace_file trace;
     struct yarn_span records; /* mapped: where record_at begins */
-    bool owns_records;        /* else they are the trace's */
+    bool owns_records;        /* else they are the trace's, or those of the dump's first stream */
     bool is_on;
     uint32_t flags, pid;
+    uint32_t dump;     /* the caller's: its number for the process */
     uint64_t start_ns; /* of the process; of a trace.dat its first event's time */
     char *texts[4];    /* owned: what was given last: info, dump text, field's name, its text */
     char latency[8];
+};
+
+/* In the order in which they were read. */
+struct yarn_stream_list {
+    struct yarn_stream **list; /* owned, and so are they */
+    size_t count, capacity;
 };
 
 /* New and empty; NULL: no memory. */
@@ -77,9 +87,6 @@ YARN_MUST_CHECK int yarn_stream_add_entry(struct yarn_stream *stream,
 /* The last counts. */
 YARN_MUST_CHECK int yarn_stream_add_name(struct yarn_stream *stream, uint32_t pid,
                                          struct yarn_span comm);
-/* Once all is added. */
-YARN_MUST_CHECK int yarn_stream_sort(struct yarn_stream *stream);
-
 /* NULL: none. */
 const struct yarn_stream_event *yarn_stream_event_by_id(const struct yarn_stream *stream, int id);
 /* Of an entry, or of its origin. */
@@ -98,12 +105,17 @@ bool yarn_stream_is_own(const struct yarn_stream *stream, int tid);
 YARN_MUST_CHECK bool yarn_stream_number(const struct yarn_trace_field *field,
                                         struct yarn_span record, uint64_t *ret_number);
 
-/* As yarn_stream_open; `why` is filled where there are words for what is wrong. */
-YARN_MUST_CHECK int yarn_stream_load(const char *path, unsigned index, struct yarn_text *why,
-                                     struct yarn_stream **ret_stream);
+enum { YARN_STREAM_EACH = -1 };
+
+/* As yarn_stream_open; `index` may be YARN_STREAM_EACH, which a dump may have none of: they are
+ * added. `why` is filled where there are words for what is wrong. */
+YARN_MUST_CHECK int yarn_stream_list_read(struct yarn_stream_list *streams, const char *path,
+                                          int64_t index, struct yarn_text *why);
+/* Idempotent. */
+void yarn_stream_list_fini(struct yarn_stream_list *streams);
 
 /* Sources: -ENOEXEC where it is none of theirs; *why is filled with what is wrong. */
 YARN_MUST_CHECK int yarn_stream_read_trace(struct yarn_stream *stream, const char *path,
                                            struct yarn_text *why);
-YARN_MUST_CHECK int yarn_stream_read_dump(struct yarn_stream *stream, const char *path,
-                                          unsigned index, struct yarn_text *why);
+YARN_MUST_CHECK int yarn_stream_read_dump(struct yarn_stream_list *streams, const char *path,
+                                          int64_t index, struct yarn_text *why);

@@ -1,28 +1,34 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/reader.h"
+#include "output/store/array.h"
 #include "output/store/spill.h"
 #include "output/store/stream.h"
 
 struct reading {
-    struct yarn_stream *stream;
-    struct yarn_spill records;
-    int64_t wanted, process;    /* counted from 0; -1: none has begun */
-    struct yarn_table by_event; /* number to id */
+    struct yarn_stream_list *streams;
+    struct yarn_stream *stream; /* of the process; NULL: it is not wanted, or none has begun */
+    struct yarn_spill records;  /* of all */
+    int64_t wanted;             /* counted from 0, or YARN_STREAM_EACH */
+    int64_t nr_processes;
+    struct yarn_table by_event; /* of the process: number to id */
 };
-
-static bool is_wanted(const struct reading *reading)
-{
-    return reading->process == reading->wanted;
-}
 
 static int on_process(void *self, const struct yarn_dump_process *process)
 {
     struct reading *reading = self;
-    reading->process++;
-    if (is_wanted(reading)) {
-        reading->stream->pid = process->pid;
-        reading->stream->start_ns = process->start_ns;
+    struct yarn_stream_list *streams = reading->streams;
+    reading->stream = NULL;
+    yarn_table_clear(&reading->by_event);
+    if (reading->nr_processes++ != reading->wanted && reading->wanted != YARN_STREAM_EACH)
+        return 0;
+    struct yarn_stream *stream = yarn_stream_new();
+    if (!stream || YARN_ARRAY_PUT(&streams->list, &streams->count, &streams->capacity, &stream)) {
+        yarn_stream_free(stream);
+        return -ENOMEM;
     }
+    stream->pid = process->pid;
+    stream->start_ns = process->start_ns;
+    reading->stream = stream;
     return 0;
 }
 
@@ -30,7 +36,7 @@ static int on_event(void *self, const struct yarn_dump_event *event)
 {
     struct reading *reading = self;
     uint64_t id = event->format.size ? yarn_trace_format_id(event->format) : 0;
-    if (!is_wanted(reading) || event->error)
+    if (!reading->stream || event->error)
         return 0;
     if (!id || id >= YARN_STREAM_ID_PLAIN)
         id = YARN_STREAM_ID_PLAIN + (event->number & (YARN_STREAM_ID_PLAIN - 1));
@@ -40,7 +46,7 @@ static int on_event(void *self, const struct yarn_dump_event *event)
 
 static int name_thread(struct reading *reading, uint32_t tid, struct yarn_span comm)
 {
-    if (!is_wanted(reading))
+    if (!reading->stream)
         return 0;
     int err = yarn_stream_add_own(reading->stream, tid);
     return err ? err : yarn_stream_add_name(reading->stream, tid, comm);
@@ -135,7 +141,7 @@ static int on_samples(void *self, const struct yarn_sample *samples, size_t coun
 {
     struct reading *reading = self;
     int err = 0;
-    for (size_t i = 0; is_wanted(reading) && !err && i < count; i++)
+    for (size_t i = 0; reading->stream && !err && i < count; i++)
         err = add_sample(reading, &samples[i]);
     return err;
 }
@@ -160,7 +166,7 @@ static int on_runs(void *self, const struct yarn_dump_run *runs, size_t count)
 {
     struct reading *reading = self;
     int err = 0;
-    for (size_t i = 0; is_wanted(reading) && !err && i < count; i++) {
+    for (size_t i = 0; reading->stream && !err && i < count; i++) {
         err = add_switch(reading->stream, &runs[i], true);
         if (!err && !runs[i].is_open)
             err = add_switch(reading->stream, &runs[i], false);
@@ -177,29 +183,29 @@ static const struct yarn_dump_visitor visitor = {
     .runs = on_runs,
 };
 
-int yarn_stream_read_dump(struct yarn_stream *stream, const char *path, unsigned index,
+int yarn_stream_read_dump(struct yarn_stream_list *streams, const char *path, int64_t index,
                           struct yarn_text *why)
 {
     struct yarn_dump_summary summary;
-    struct reading reading = {
-        .stream = stream,
-        .wanted = index,
-        .process = -1,
-        .by_event = YARN_TABLE_CLOSED,
-    };
+    struct yarn_span records = YARN_SPAN_EMPTY;
+    const size_t first = streams->count;
+    struct reading reading = {.streams = streams, .wanted = index, .by_event = YARN_TABLE_CLOSED};
     int err = yarn_spill_open(&reading.records);
     if (!err)
         err = yarn_dump_read_file(path, &visitor, &reading, &summary);
-    if (!err && reading.process < reading.wanted) {
+    if (!err && reading.nr_processes <= index) {
         bool is_damaged =
-            reading.process < 0 && (summary.nr_damages || summary.records_bad || summary.is_cut);
+            !reading.nr_processes && (summary.nr_damages || summary.records_bad || summary.is_cut);
         yarn_text_add(why, is_damaged ? "the dump is damaged, and its process is not readable"
                                       : "the dump has no such process");
         err = is_damaged ? -EBADMSG : -ENOENT;
     }
     if (!err)
-        err = yarn_spill_map(&reading.records, &stream->records);
-    stream->owns_records = true;
+        err = yarn_spill_map(&reading.records, &records);
+    for (size_t i = first; i < streams->count; i++) {
+        streams->list[i]->records = records;
+        streams->list[i]->owns_records = i == first;
+    }
     yarn_table_close(&reading.by_event);
     yarn_spill_close(&reading.records);
     return err;

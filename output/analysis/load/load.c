@@ -11,7 +11,7 @@
 #include "output/text/legible.h"
 
 /* What a recording of a hundred events, of which each has all stacks, stays below. */
-enum { LOOKS_FREE = 1 << 26, LOOKS_A_BYTE = 1024 };
+enum { LOOKS_FREE = 1 << 26, LOOKS_A_BYTE = 1024, SMALL_TABLE = 1024 };
 
 static void loader_fini(struct yarn_loader *loader)
 {
@@ -50,8 +50,10 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     yarn_number_map_clear(&loader->line_modules);
     yarn_number_map_clear(&loader->module_at);
     /* Why not cleared: one process with many threads would make all others slow. */
-    yarn_table_close(&loader->threads);
-    int err = yarn_table_open(&loader->threads, 64, (size_t)1 << 31);
+    if (loader->threads.capacity > SMALL_TABLE)
+        yarn_table_close(&loader->threads);
+    yarn_table_clear(&loader->threads);
+    int err = loader->threads.slots ? 0 : yarn_table_open(&loader->threads, 64, (size_t)1 << 31);
     return err ? err : yarn_loader_on_reset(loader);
 }
 
@@ -71,10 +73,8 @@ static void count_leaves(struct yarn_loader *loader)
     }
 }
 
-int yarn_loader_end_dump(struct yarn_loader *loader)
+static int name_code(struct yarn_loader *loader)
 {
-    struct yarn_profile *profile = loader->profile;
-    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     int err = yarn_loader_name_kernel(loader);
     if (!err)
         err = yarn_loader_apply_late_names(loader);
@@ -82,8 +82,14 @@ int yarn_loader_end_dump(struct yarn_loader *loader)
         err = yarn_loader_name_files(loader);
     if (!err)
         err = yarn_loader_apply_late_names(loader);
-    if (!err)
-        err = yarn_loader_place_frames(loader);
+    return err ? err : yarn_loader_place_frames(loader);
+}
+
+int yarn_loader_end_dump(struct yarn_loader *loader)
+{
+    struct yarn_profile *profile = loader->profile;
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    int err = loader->options->has_no_code ? 0 : name_code(loader);
     if (!err)
         err = yarn_loader_end_phase(loader);
     if (err)
@@ -115,7 +121,7 @@ static int read_file(struct yarn_loader *loader)
         return err;
     first = loader->dump;
     yarn_loader_set_time(loader);
-    const struct yarn_dump_visitor visitor = yarn_loader_shifted_visitor();
+    const struct yarn_dump_visitor visitor = yarn_loader_shifted_visitor(loader->options);
     err = yarn_dump_read_file(loader->path, &visitor, loader, &summary);
     if (!err)
         err = yarn_loader_end_dump(loader);

@@ -90,7 +90,7 @@ static int on_shown(void *self, enum yarn_dump_record record, const void *thing)
     return yarn_loader_show(self, record, thing, &at);
 }
 
-struct yarn_dump_visitor yarn_loader_shifted_visitor(void)
+struct yarn_dump_visitor yarn_loader_shifted_visitor(const struct yarn_load_options *options)
 {
     struct yarn_dump_visitor visitor = yarn_loader_visitor;
 #define YARN_RECORD(number, NAME, name, prose) visitor.name = on_##name;
@@ -98,5 +98,11 @@ struct yarn_dump_visitor yarn_loader_shifted_visitor(void)
     visitor.process = on_first;
     visitor.samples = on_samples;
     visitor.shown = on_shown;
+    if (options->has_no_code) {
+        visitor.symbol = NULL;
+        visitor.frame = NULL;
+        visitor.stack = NULL;
+        visitor.code_name = NULL;
+    }
     return visitor;
 }

@@ -198,15 +198,14 @@ static int end(struct reading *reading, uint64_t end_ns)
     return err;
 }
 
-static int add_dump(struct reading *reading, const char *name, uint64_t start_ns)
+static int add_dump(struct reading *reading, uint64_t start_ns)
 {
+    const struct yarn_span name = yarn_span_of_text(reading->stream->path);
     struct yarn_profile *profile = reading->profile;
     struct yarn_profile_dump dump = {.process = {.start_ns = start_ns}};
     dump.trust.stored.value[YARN_DUMP_TOTAL_SWITCHES_LOST] = reading->stream->trace.nr_lost;
-    dump.path = yarn_strings_keep(&profile->strings, yarn_span_of_text(name));
-    int err = dump.path
-                  ? yarn_strings_intern(&profile->strings, yarn_span_of_text(name), &dump.comm)
-                  : -ENOMEM;
+    dump.path = yarn_strings_keep(&profile->strings, name);
+    int err = dump.path ? yarn_strings_intern(&profile->strings, name, &dump.comm) : -ENOMEM;
     reading->dump = (uint32_t)profile->nr_dumps;
     if (!err)
         err = YARN_ARRAY_PUT(&profile->dumps, &profile->nr_dumps, &profile->dumps_capacity, &dump);
@@ -223,9 +222,8 @@ static int read_entries(struct reading *reading, const struct yarn_entry *entrie
     return err || !count ? err : end(reading, entries[count - 1].time_ns);
 }
 
-int yarn_profile_load_stream(struct yarn_profile *profile, const char *name,
-                             struct yarn_stream *stream, struct yarn_sched_log *sched,
-                             struct yarn_sched_cores *cores)
+int yarn_profile_load_stream(struct yarn_profile *profile, struct yarn_stream *stream,
+                             struct yarn_sched_log *sched, struct yarn_sched_cores *cores)
 {
     size_t count;
     const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
@@ -238,7 +236,7 @@ int yarn_profile_load_stream(struct yarn_profile *profile, const char *name,
                               .cores = calloc(CORES_MAX, sizeof *reading.cores)};
     int err = reading.cores ? yarn_table_open(&reading.lives, TABLE_FIRST, TABLE_MOST) : -ENOMEM;
     if (!err)
-        err = add_dump(&reading, name, count ? entries[0].time_ns : 0);
+        err = add_dump(&reading, count ? entries[0].time_ns : 0);
     if (!err)
         err = read_entries(&reading, entries, count);
     yarn_table_close(&reading.lives);

@@ -11,8 +11,8 @@
 #include "output/analysis/sched/sched_log.h"
 #include "output/store/stream.h"
 
-/* `name` is what the profile calls it; couplebreak is off; `cores` are not sorted. -ENOMEM. */
-YARN_MUST_CHECK int yarn_profile_load_stream(struct yarn_profile *profile, const char *name,
+/* Couplebreak is off; `cores` are not sorted. -ENOMEM. */
+YARN_MUST_CHECK int yarn_profile_load_stream(struct yarn_profile *profile,
                                              struct yarn_stream *stream,
                                              struct yarn_sched_log *sched,
                                              struct yarn_sched_cores *cores);

@@ -78,7 +78,7 @@ const struct yarn_trace_fields *yarn_loader_fields(struct yarn_loader *loader, u
 /* Takes every record; `self` is the loader. */
 extern const struct yarn_dump_visitor yarn_loader_visitor;
 /* As that one, with the times of all machines on one clock. */
-struct yarn_dump_visitor yarn_loader_shifted_visitor(void);
+struct yarn_dump_visitor yarn_loader_shifted_visitor(const struct yarn_load_options *options);
 
 /* Members of it. */
 int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record);

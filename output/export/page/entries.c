@@ -34,30 +34,15 @@ static int by_tid_and_start(const void *a, const void *b)
     return (left->start_ns > right->start_ns) - (left->start_ns < right->start_ns);
 }
 
-/* The dump whose process it is: a pid may have had several images. */
-static void find_dump(struct source *source)
-{
-    const struct yarn_profile *profile = source->entries->graph->sides[1].profile;
-    uint64_t best = UINT64_MAX;
-    for (uint32_t i = 0; i < profile->nr_dumps; i++) {
-        const struct yarn_profile_dump *dump = &profile->dumps[i];
-        int64_t shift_ns = (int64_t)(dump->process.start_ns - source->stream->start_ns);
-        uint64_t distance = shift_ns < 0 ? 0 - (uint64_t)shift_ns : (uint64_t)shift_ns;
-        if (dump->process.pid != yarn_stream_pid(source->stream) || distance >= best)
-            continue;
-        best = distance;
-        source->dump = i;
-        source->shift_ns = shift_ns;
-    }
-}
-
 static int source_init(struct source *source, const struct yarn_page_entries *entries,
                        size_t number)
 {
-    *source = (struct source){
-        .entries = entries, .stream = entries->streams[number].stream, .dump = YARN_DUMP_NONE};
-    find_dump(source);
     const struct yarn_profile *profile = entries->graph->sides[1].profile;
+    struct yarn_stream *stream = entries->streams[number].stream;
+    *source = (struct source){.entries = entries, .stream = stream, .dump = stream->dump};
+    if (source->dump != YARN_DUMP_NONE)
+        source->shift_ns =
+            (int64_t)(profile->dumps[source->dump].process.start_ns - stream->start_ns);
     for (uint32_t i = 0; i < profile->nr_threads; i++) {
         const struct yarn_profile_thread *thread = &profile->threads[i];
         struct thread one = {thread->tid, entries->graph->lane_of[i], thread->start_ns};
@@ -217,7 +202,7 @@ void yarn_page_entries_put_streams(const struct yarn_page_entries *entries, FILE
         (void)fprintf(file, "<li data-pid=%u data-on=%d data-kinds=%u>",
                       yarn_stream_pid(item->stream), item->is_on,
                       yarn_stream_n_couplebreak_events(item->stream));
-        yarn_html_text(file, item->path);
+        yarn_html_text(file, item->stream->path);
         (void)fputs("</li>\n", file);
     }
 }

@@ -17,7 +17,6 @@ enum { YARN_PAGE_ENTRIES_MAX = 100000 };
 
 struct yarn_page_stream {
     struct yarn_stream *stream; /* borrowed; couplebreak is on */
-    const char *path;           /* borrowed */
     bool is_on;                 /* its targets are shown when the page opens */
 };
 

@@ -141,8 +141,8 @@ static struct yarn_stream *find(const struct yarn_stream_list *streams,
                                 const struct yarn_saved_stream *saved)
 {
     for (size_t i = 0; i < streams->count; i++) {
-        struct yarn_stream *stream = streams->list[i].stream;
-        if (strcmp(streams->list[i].path, saved->path) == 0 &&
+        struct yarn_stream *stream = streams->list[i];
+        if (strcmp(streams->list[i]->path, saved->path) == 0 &&
             yarn_stream_pid(stream) == saved->pid && stream->start_ns == saved->start_ns)
             return stream;
     }
@@ -178,9 +178,9 @@ static void put(const struct yarn_stream_list *streams,
     yarn_json_u64(json, "version", 1);
     yarn_json_begin_array(json, "streams");
     for (size_t i = 0; i < streams->count; i++) {
-        const struct yarn_stream *stream = streams->list[i].stream;
+        const struct yarn_stream *stream = streams->list[i];
         yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "path", streams->list[i].path);
+        yarn_json_text(json, "path", streams->list[i]->path);
         yarn_json_u64(json, "pid", yarn_stream_pid(stream));
         yarn_json_u64(json, "start_ns", stream->start_ns);
         yarn_json_bool(json, "couplebreak", yarn_stream_couplebreak_is_on(stream));

@@ -39,7 +39,6 @@ struct request {
     const char *before; /* NULL: nothing to compare with */
     const char *title;
     const char *couplebreak; /* NULL: off */
-    struct yarn_sources sources;
     struct yarn_stream_list streams;
     struct yarn_page_stream *page_streams; /* owned: as many as streams */
     uint64_t nr_unread;
@@ -134,9 +133,8 @@ static int couplebreak(struct request *request)
     request->page_streams = calloc(count + 1, sizeof *request->page_streams);
     int err = request->page_streams ? 0 : -ENOMEM;
     for (size_t i = 0; status < 0 && !err && i < count; i++) {
-        struct yarn_stream *stream = request->streams.list[i].stream;
-        request->page_streams[i] = (struct yarn_page_stream){stream, request->streams.list[i].path,
-                                                             yarn_stream_couplebreak_is_on(stream)};
+        struct yarn_stream *stream = request->streams.list[i];
+        request->page_streams[i] = (struct yarn_page_stream){stream, stream->is_on};
         err = yarn_stream_couplebreak(stream, true);
     }
     return err ? fail(request, err) : status;
@@ -189,14 +187,11 @@ static int load_sched(struct request *request, char *const *paths, struct side *
         err = make_tables(request, side);
     if (err)
         return fail(request, err);
-    int status = yarn_select_sources("flamegraph", paths, &request->sources);
-    if (!request->couplebreak && count_switches(&side->sched) > YARN_PAGE_ENTRIES_MAX) {
+    int status = -1;
+    if (!request->couplebreak && count_switches(&side->sched) > YARN_PAGE_ENTRIES_MAX)
         request->nr_unread = count_switches(&side->sched);
-        yarn_sources_fini(&request->sources);
-    }
-    for (size_t i = 0; status < 0 && i < request->sources.count; i++)
-        status =
-            yarn_stream_list_add(&request->streams, "flamegraph", request->sources.list[i].path);
+    else
+        status = yarn_stream_list_add_dumps(&request->streams, "flamegraph", paths, &side->profile);
     return status < 0 ? couplebreak(request) : status;
 }
 
@@ -265,7 +260,6 @@ int yarn_verb_flamegraph(int argc, char **argv)
     free(request.page_streams);
     free(request.tables);
     yarn_stream_list_fini(&request.streams);
-    yarn_sources_fini(&request.sources);
     yarn_select_fini(&request.select);
     return status;
 }

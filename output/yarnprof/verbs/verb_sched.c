@@ -42,7 +42,6 @@ struct request {
     bool is_trace;                         /* what is looked at is no dump */
     const char *couplebreak, *save, *load; /* NULL: not asked for */
     const char *time;
-    struct yarn_sources sources; /* of dumps: their paths are those of `streams` */
     struct yarn_stream_list streams;
     struct yarn_stream_view shown;
     struct yarn_saved_view saved;
@@ -136,16 +135,6 @@ static int show(struct request *request, const struct yarn_profile *profile,
     return status;
 }
 
-/* Of files and folders, the streams. An exit status, or -1. */
-static int add_streams(struct request *request, char *const *paths)
-{
-    struct yarn_sources *sources = &request->sources;
-    int status = yarn_select_sources("sched", paths, sources);
-    for (size_t i = 0; status < 0 && i < sources->count; i++)
-        status = yarn_stream_list_add(&request->streams, "sched", sources->list[i].path);
-    return status;
-}
-
 static int couplebreak(struct request *request)
 {
     int status = -1;
@@ -181,11 +170,10 @@ static int load_traces(struct request *request, char *const *paths, struct yarn_
     for (; status < 0 && *paths; paths++)
         status = yarn_stream_list_add(&request->streams, "sched", *paths);
     for (size_t i = 0; status < 0 && i < request->streams.count; i++) {
-        const char *path = request->streams.list[i].path;
-        err = yarn_profile_load_stream(ret_profile, path, request->streams.list[i].stream, sched,
-                                       &request->cores);
+        struct yarn_stream *stream = request->streams.list[i];
+        err = yarn_profile_load_stream(ret_profile, stream, sched, &request->cores);
         if (err)
-            yarn_complain("sched", "%s: %s", path, yarn_memory_why(err));
+            yarn_complain("sched", "%s: %s", stream->path, yarn_memory_why(err));
         status = err ? YARN_STATUS_FAILED : -1;
     }
     yarn_time_range_on_clock(&request->view.select.time, ret_profile->start_ns, 0, &sched->from_ns,
@@ -203,13 +191,13 @@ static int load_dumps(struct request *request, char *const *paths, struct yarn_s
         .sched = sched,
         .wakings = wakings,
         .has_no_threads = true,
-        .has_no_stacks = !request->has_wakers,
+        .has_no_code = !request->has_wakers,
         .frames = YARN_FRAMES_BY_FUNCTION,
     };
     int status =
         yarn_select_load_view("sched", &request->view.select, 0, paths, &options, ret_profile);
     if (status < 0 && (request->couplebreak || request->save || request->load)) {
-        status = add_streams(request, paths);
+        status = yarn_stream_list_add_dumps(&request->streams, "sched", paths, ret_profile);
         if (status >= 0)
             yarn_profile_fini(ret_profile);
     }
@@ -306,7 +294,6 @@ int yarn_verb_sched(int argc, char **argv)
         status = run(&request, paths ? paths : argv + first, &sched, &wakings);
     free(paths);
     yarn_stream_list_fini(&request.streams);
-    yarn_sources_fini(&request.sources);
     yarn_saved_view_fini(&request.saved);
     yarn_sched_log_fini(&sched);
     yarn_sched_cores_fini(&request.cores);

@@ -25,7 +25,6 @@ struct request {
     struct yarn_view view;
     struct yarn_script script;
     const char *couplebreak; /* NULL: off */
-    struct yarn_sources sources;
     struct yarn_stream_list streams;
 };
 
@@ -83,14 +82,12 @@ static int load(const struct request *request, char *const *paths, struct yarn_t
 }
 
 /* An exit status, or -1. */
-static int open_streams(struct request *request, char *const *paths)
+static int open_streams(struct request *request, char *const *paths,
+                        const struct yarn_profile *profile)
 {
-    struct yarn_sources *sources = &request->sources;
     if (!request->couplebreak)
         return -1;
-    int status = yarn_select_sources("script", paths, sources);
-    for (size_t i = 0; status < 0 && i < sources->count; i++)
-        status = yarn_stream_list_add(&request->streams, "script", sources->list[i].path);
+    int status = yarn_stream_list_add_dumps(&request->streams, "script", paths, profile);
     if (status < 0)
         status = yarn_stream_list_couplebreak(&request->streams, "script", request->couplebreak);
     request->script.streams = &request->streams;
@@ -101,16 +98,16 @@ static int run_dumps(struct request *request, char *const *paths)
 {
     struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
     struct yarn_profile profile;
-    int status = open_streams(request, paths);
-    if (status < 0)
-        status = load(request, paths, &timeline, &profile);
+    int status = load(request, paths, &timeline, &profile);
     if (status < 0) {
         request->script.profile = &profile;
         request->script.choice = &request->view.select.choices[0];
         struct yarn_filter known = request->view.select.filter;
         if (request->couplebreak) /* whose targets have events that no dump knows */
             known.lists[YARN_FILTER_EVENT] = NULL;
-        status = yarn_select_choose_records("script", &request->view.select, &known, &profile);
+        status = open_streams(request, paths, &profile);
+        if (status < 0)
+            status = yarn_select_choose_records("script", &request->view.select, &known, &profile);
         if (status < 0)
             status = show(request, &timeline);
         yarn_profile_fini(&profile);
@@ -158,7 +155,6 @@ int yarn_verb_script(int argc, char **argv)
     if (status < 0)
         status = is_trace ? run_traces(&request, argv + first) : run_dumps(&request, argv + first);
     yarn_stream_list_fini(&request.streams);
-    yarn_sources_fini(&request.sources);
     yarn_select_fini(&request.view.select);
     return status;
 }

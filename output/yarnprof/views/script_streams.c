@@ -29,24 +29,13 @@ void yarn_script_streams(const struct yarn_script *script, const struct yarn_str
 {
     for (size_t i = 0; i < script->streams->count; i++) {
         size_t count;
-        struct yarn_stream *stream = script->streams->list[i].stream;
+        struct yarn_stream *stream = script->streams->list[i];
         const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
         struct yarn_stream_choice choice = yarn_stream_choice_of(script->streams, shown, i);
         for (size_t e = 0; e < count && !ferror(out->file); e++)
             if (yarn_stream_choice_passes(&choice, &entries[e]))
                 print_entry(script, stream, &entries[e], out->file);
     }
-}
-
-static struct yarn_stream *stream_of(const struct yarn_script *script, uint32_t dump)
-{
-    const struct yarn_dump_process *process = &script->profile->dumps[dump].process;
-    for (size_t i = 0; i < script->streams->count; i++) {
-        struct yarn_stream *stream = script->streams->list[i].stream;
-        if (stream->pid == process->pid && stream->start_ns == process->start_ns)
-            return stream;
-    }
-    return NULL;
 }
 
 static size_t first_at(const struct yarn_entry *entries, size_t count, uint64_t time_ns)
@@ -85,7 +74,7 @@ void yarn_script_target(const struct yarn_script *script, const struct yarn_time
                         FILE *file)
 {
     const struct yarn_profile *profile = script->profile;
-    struct yarn_stream *stream = stream_of(script, sample->dump);
+    struct yarn_stream *stream = yarn_stream_list_of_dump(script->streams, sample->dump);
     const char *event = yarn_profile_text(profile, profile->events[sample->event].name);
     const struct yarn_entry *target = stream ? find_target(stream, sample, event) : NULL;
     const struct yarn_stream_view shown = {.profile = profile, .filter = script->filter};

@@ -10,6 +10,7 @@
 #include "output/text/legible.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/options/select.h"
 #include "output/yarnprof/show/table.h"
 
 bool yarn_stream_path_is_trace(const char *path)
@@ -41,45 +42,78 @@ int yarn_stream_list_kind(const char *verb, char *const *paths, bool *ret_is_tra
 }
 
 /* Of lost events `sched` has a warning of its own. */
-static void say_of_trace(const char *verb, const char *path, const struct yarn_stream *stream)
+static void say_of_trace(const char *verb, const struct yarn_stream *stream)
 {
     const struct yarn_trace_file *file = &stream->trace;
     if (file->has_ticks && !file->scale.mult)
-        yarn_complain(verb, "%s: its clock does not count ns: each count is shown as one", path);
+        yarn_complain(verb, "%s: its clock does not count ns: each count is shown as one",
+                      stream->path);
     if (file->nr_lost && strcmp(verb, "sched") != 0)
-        yarn_complain(verb, "%s: %" PRIu64 " events were lost while it was recorded", path,
+        yarn_complain(verb, "%s: %" PRIu64 " events were lost while it was recorded", stream->path,
                       file->nr_lost);
 }
 
 int yarn_stream_list_add(struct yarn_stream_list *streams, const char *verb, const char *path)
 {
-    bool is_trace = yarn_stream_path_is_trace(path);
-    for (unsigned index = 0; !is_trace || !index; index++) {
-        char buffer[256] = "";
-        struct yarn_text why = yarn_text_of(buffer, sizeof buffer);
-        struct yarn_stream_item item = {.path = path};
-        int err = yarn_stream_load(path, index, &why, &item.stream);
-        /* The latter of a recording that was cut before its first process; its damage is said. */
-        if (err == -ENOENT || (!is_trace && err == -EBADMSG))
-            return -1;
-        if (!err)
-            say_of_trace(verb, path, item.stream);
-        if (!err)
-            err = YARN_ARRAY_PUT(&streams->list, &streams->count, &streams->capacity, &item);
-        if (err) {
-            yarn_complain(verb, "%s: %s", path, buffer[0] ? buffer : yarn_memory_why(err));
-            return YARN_STATUS_FAILED;
-        }
+    char buffer[256] = "";
+    struct yarn_text why = yarn_text_of(buffer, sizeof buffer);
+    size_t first = streams->count;
+    int err = yarn_stream_list_read(streams, path, YARN_STREAM_EACH, &why);
+    if (err) {
+        yarn_complain(verb, "%s: %s", path, buffer[0] ? buffer : yarn_memory_why(err));
+        return YARN_STATUS_FAILED;
     }
+    for (size_t i = first; i < streams->count; i++)
+        say_of_trace(verb, streams->list[i]);
     return -1;
 }
 
-static bool is_called(const struct yarn_stream_item *item, const char *word, size_t size)
+/* Both are in the order in which the files were read; a dump that lost its process has no stream.
+ */
+static void find_dumps(struct yarn_stream_list *streams, const struct yarn_profile *profile)
+{
+    uint32_t next = 0;
+    for (size_t i = 0; i < streams->count; i++) {
+        struct yarn_stream *stream = streams->list[i];
+        uint32_t dump = next;
+        while (dump < profile->nr_dumps && profile->dumps[dump].process.pid != stream->pid)
+            dump++;
+        stream->dump = dump < profile->nr_dumps ? dump : YARN_DUMP_NONE;
+        next = dump < profile->nr_dumps ? dump + 1 : next;
+    }
+}
+
+int yarn_stream_list_add_dumps(struct yarn_stream_list *streams, const char *verb,
+                               char *const *paths, const struct yarn_profile *profile)
+{
+    struct yarn_sources sources = {0};
+    int status = yarn_select_sources(verb, paths, &sources);
+    for (size_t i = 0; status < 0 && i < sources.count; i++)
+        status = yarn_stream_list_add(streams, verb, sources.list[i].path);
+    yarn_sources_fini(&sources);
+    find_dumps(streams, profile);
+    return status;
+}
+
+struct yarn_stream *yarn_stream_list_of_dump(const struct yarn_stream_list *streams, uint32_t dump)
+{
+    size_t low = 0, high = streams->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (streams->list[middle]->dump < dump)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < streams->count && streams->list[low]->dump == dump ? streams->list[low] : NULL;
+}
+
+static bool is_called(const struct yarn_stream *stream, const char *word, size_t size)
 {
     char pid[16];
-    const char *slash = strrchr(item->path, '/');
-    const char *const names[] = {item->path, slash ? slash + 1 : item->path, pid};
-    (void)snprintf(pid, sizeof pid, "%u", yarn_stream_pid(item->stream));
+    const char *slash = strrchr(stream->path, '/');
+    const char *const names[] = {stream->path, slash ? slash + 1 : stream->path, pid};
+    (void)snprintf(pid, sizeof pid, "%u", stream->pid);
     for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
         if (strlen(names[i]) == size && memcmp(names[i], word, size) == 0)
             return true;
@@ -92,10 +126,10 @@ static int break_called(struct yarn_stream_list *streams, const char *verb, cons
     bool is_found = false;
     int err = 0;
     for (size_t i = 0; !err && i < streams->count; i++) {
-        if (size && !is_called(&streams->list[i], word, size))
+        if (size && !is_called(streams->list[i], word, size))
             continue;
         is_found = true;
-        err = yarn_stream_couplebreak(streams->list[i].stream, true);
+        err = yarn_stream_couplebreak(streams->list[i], true);
     }
     if (!err && is_found)
         return -1;
@@ -119,32 +153,21 @@ int yarn_stream_list_couplebreak(struct yarn_stream_list *streams, const char *v
     return status;
 }
 
-void yarn_stream_list_fini(struct yarn_stream_list *streams)
-{
-    for (size_t i = 0; i < streams->count; i++)
-        yarn_stream_free(streams->list[i].stream);
-    free(streams->list);
-    *streams = (struct yarn_stream_list){0};
-}
-
 static uint64_t start_of(const struct yarn_stream_list *streams)
 {
     uint64_t start_ns = UINT64_MAX;
     for (size_t i = 0; i < streams->count; i++)
-        if (streams->list[i].stream->nr_entries)
-            start_ns = yarn_u64_min(start_ns, streams->list[i].stream->start_ns);
+        if (streams->list[i]->nr_entries)
+            start_ns = yarn_u64_min(start_ns, streams->list[i]->start_ns);
     return start_ns;
 }
 
 static const char *name_of_process(const struct yarn_profile *profile,
                                    const struct yarn_stream *stream)
 {
-    for (size_t i = 0; profile && i < profile->nr_dumps; i++) {
-        const struct yarn_profile_dump *dump = &profile->dumps[i];
-        if (dump->process.pid == stream->pid && dump->process.start_ns == stream->start_ns)
-            return yarn_profile_text(profile, dump->comm);
-    }
-    return "";
+    return profile && stream->dump < profile->nr_dumps
+               ? yarn_profile_text(profile, profile->dumps[stream->dump].comm)
+               : "";
 }
 
 bool yarn_stream_view_has_thread(const struct yarn_stream_view *shown,
@@ -177,7 +200,7 @@ struct yarn_stream_choice yarn_stream_choice_of(const struct yarn_stream_list *s
                                                 const struct yarn_stream_view *shown, size_t stream)
 {
     struct yarn_stream_choice choice = {
-        .shown = shown, .start_ns = start_of(streams), .stream = streams->list[stream].stream};
+        .shown = shown, .start_ns = start_of(streams), .stream = streams->list[stream]};
     yarn_time_range_on_clock(&shown->time, choice.start_ns, 0, &choice.from_ns, &choice.to_ns);
     return choice;
 }
@@ -187,7 +210,7 @@ static bool has_any(const struct yarn_stream_list *streams, const struct yarn_st
 {
     size_t count, i = 0;
     struct yarn_stream_choice choice = yarn_stream_choice_of(streams, shown, stream);
-    const struct yarn_entry *entries = yarn_stream_entries(streams->list[stream].stream, &count);
+    const struct yarn_entry *entries = yarn_stream_entries(streams->list[stream], &count);
     while (i < count && !yarn_stream_choice_passes(&choice, &entries[i]))
         i++;
     return i < count;
@@ -295,14 +318,13 @@ static const struct yarn_show_column columns[] = {
 static void note_none(const struct yarn_stream_list *streams, FILE *file)
 {
     for (size_t i = 0; i < streams->count; i++) {
-        const struct yarn_stream_item *item = &streams->list[i];
-        if (!yarn_stream_couplebreak_is_on(item->stream) ||
-            yarn_stream_n_couplebreak_events(item->stream))
+        const struct yarn_stream *stream = streams->list[i];
+        if (!stream->is_on || stream->nr_target_ids)
             continue;
         (void)fputs("no couples: ", file);
-        yarn_legible_print(item->path, file);
-        if (yarn_stream_pid(item->stream))
-            (void)fprintf(file, " (pid %u)", yarn_stream_pid(item->stream));
+        yarn_legible_print(stream->path, file);
+        if (stream->pid)
+            (void)fprintf(file, " (pid %u)", stream->pid);
         (void)fputs(" has neither sched_switch nor sched_waking (YARN_SCHED=tracepoints)\n", file);
     }
 }
@@ -313,7 +335,7 @@ static void put_entries(const struct yarn_stream_list *streams, size_t number,
 {
     size_t count;
     struct yarn_stream_choice choice = yarn_stream_choice_of(streams, shown, number);
-    at->stream = streams->list[number].stream;
+    at->stream = streams->list[number];
     at->start_ns = choice.start_ns;
     at->last = NULL;
     const struct yarn_entry *entries = yarn_stream_entries(at->stream, &count);
@@ -334,7 +356,7 @@ void yarn_stream_list_print(const struct yarn_stream_list *streams,
     struct yarn_show_table table = {.out = out, .json = json, .self = &at, .parts = {columns}};
     bool is_text = out->format == YARN_OUT_TEXT, has_any = false;
     for (size_t i = 0; i < streams->count; i++)
-        has_any |= yarn_stream_n_couplebreak_events(streams->list[i].stream) != 0;
+        has_any |= yarn_stream_n_couplebreak_events(streams->list[i]) != 0;
     if (has_any || !is_text) {
         yarn_show_begin(&table, "events");
         for (size_t i = 0; i < streams->count; i++)
@@ -345,19 +367,17 @@ void yarn_stream_list_print(const struct yarn_stream_list *streams,
         note_none(streams, out->file);
 }
 
-static void put_stream(const struct yarn_stream_item *item, struct yarn_json *json)
+static void put_stream(const struct yarn_stream *stream, struct yarn_json *json)
 {
-    size_t count;
-    const int *ids = yarn_stream_couplebreak_ids(item->stream, &count);
     yarn_json_begin_object(json, NULL);
-    yarn_json_u64(json, "pid", yarn_stream_pid(item->stream));
-    yarn_json_text(json, "path", item->path);
-    yarn_json_bool(json, "couplebreak_on", yarn_stream_couplebreak_is_on(item->stream));
-    yarn_json_u64(json, "n_couplebreak_events", yarn_stream_n_couplebreak_events(item->stream));
-    yarn_json_u64(json, "flags", yarn_stream_couplebreak_flags(item->stream));
+    yarn_json_u64(json, "pid", stream->pid);
+    yarn_json_text(json, "path", stream->path);
+    yarn_json_bool(json, "couplebreak_on", stream->is_on);
+    yarn_json_u64(json, "n_couplebreak_events", stream->nr_target_ids);
+    yarn_json_u64(json, "flags", stream->flags);
     yarn_json_begin_array(json, "ids");
-    for (size_t i = 0; i < count; i++)
-        yarn_json_i64(json, NULL, ids[i]);
+    for (size_t i = 0; i < stream->nr_target_ids; i++)
+        yarn_json_i64(json, NULL, stream->target_ids[i]);
     yarn_json_end_array(json);
     yarn_json_end_object(json);
 }
@@ -368,7 +388,7 @@ void yarn_stream_list_json(const struct yarn_stream_list *streams,
 {
     yarn_json_begin_array(json, "streams");
     for (size_t i = 0; i < streams->count; i++)
-        put_stream(&streams->list[i], json);
+        put_stream(streams->list[i], json);
     yarn_json_end_array(json);
     yarn_stream_list_print(streams, shown, out, json);
 }

@@ -11,29 +11,24 @@
 #include "output/text/json.h"
 #include "output/yarnprof/io/out.h"
 
-struct yarn_stream_item {
-    struct yarn_stream *stream; /* owned */
-    const char *path;           /* borrowed */
-};
-
-struct yarn_stream_list {
-    struct yarn_stream_item *list; /* owned */
-    size_t count, capacity;
-};
-
 /* The file begins as a trace.dat does. */
 bool yarn_stream_path_is_trace(const char *path);
 
 /* All of them, or none: else it is refused. An exit status, or -1. */
 YARN_MUST_CHECK int yarn_stream_list_kind(const char *verb, char *const *paths, bool *ret_is_trace);
 
-/* All streams of a file. Complains itself; an exit status, or -1. `path` outlives them. */
+/* All streams of a file. Complains itself; an exit status, or -1. */
 YARN_MUST_CHECK int yarn_stream_list_add(struct yarn_stream_list *streams, const char *verb,
                                          const char *path);
+/* The same of the dumps that `paths` name, of which the profile was made: streams know theirs. */
+YARN_MUST_CHECK int yarn_stream_list_add_dumps(struct yarn_stream_list *streams, const char *verb,
+                                               char *const *paths,
+                                               const struct yarn_profile *profile);
+/* NULL: the process has none. */
+struct yarn_stream *yarn_stream_list_of_dump(const struct yarn_stream_list *streams, uint32_t dump);
 /* Couplebreak of these: pids, paths or file names, separated by commas; "" is all. As add. */
 YARN_MUST_CHECK int yarn_stream_list_couplebreak(struct yarn_stream_list *streams, const char *verb,
                                                  const char *names);
-void yarn_stream_list_fini(struct yarn_stream_list *streams);
 
 struct yarn_stream_view {
     const struct yarn_profile *profile; /* of the dumps; NULL: of processes only pids are known */

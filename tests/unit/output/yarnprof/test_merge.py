@@ -3,6 +3,7 @@
 """That merged dumps say the same as the many."""
 
 import json
+import resource
 import subprocess
 
 from command_line import YARNPROF, WithDumps, main, run
@@ -12,6 +13,7 @@ class Merge(WithDumps):
     VIEWS = [
         ["report"], ["report", "--tree"], ["report", "--callers"], ["report", "--time=..50ms"],
         *(["report", f"--by={key}"] for key in ("process", "thread", "module", "cpu", "event")),
+        ["sched", "--couplebreak", "--format=csv"], ["script", "--no-header", "--couplebreak"],
         ["script", "--no-header"], ["script", "--no-header", "--time=@1000.02..@1000.05"],
         *(["export", f"--to={to}"] for to in ("folded", "speedscope", "chrome", "callgrind")),
     ]  # fmt: skip
@@ -44,6 +46,21 @@ class Merge(WithDumps):
             self.assertEqual(merged["merged_from"][0]["bytes"], single["bytes"])
             for key in set(single) - {"path", "bytes", "version", "merged_from"}:
                 self.assertEqual(merged[key], single[key])
+
+    def cpu_seconds(self, *arguments):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self.good(*arguments)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+    def test_couplebreak_takes_time_by_processes_and_not_by_their_square(self):
+        seconds = []
+        for count in (150, 600):
+            self.good("merge", *[self.app] * count, "-o", self.merged)
+            times = [self.cpu_seconds("sched", "--couplebreak", self.merged) for _ in range(3)]
+            seconds.append(min(times) + 0.005)
+            self.merged.unlink()
+        self.assertLess(seconds[1], 8 * seconds[0])
 
     def test_merged_dumps_are_merged_again(self):
         half = self.folder / "a_half"  # before cut.dump: all began at the same time
