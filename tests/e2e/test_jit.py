@@ -119,6 +119,45 @@ class Unnamed(harness.Case):
         sentence = self.said(self.run_program([python, "-c", self.LOOP]))
         self.assertRegex(sentence, r"in Python's interpreter: python3 -X perf gives .* as does yarnprof record --jit")
 
+    def record_with_jit(self, *command):
+        """The status, what stands on standard error, the dumps; and what is left in the working folder."""
+        folder, place = self.folder(), self.folder()
+        done = subprocess.run([harness.YARNPROF, "record", "--jit", "-o", f"{folder}/", "--", *command], cwd=place,
+                              env=harness.clean_environment(), capture_output=True, check=False)
+        maps = [path for path in pathlib.Path("/tmp").glob("perf-*.map")
+                if any(path.name[5:-4] == dump.name.split(".")[-2] for dump in folder.iterdir())]
+        self.assertEqual([*maps, *place.iterdir()], [])
+        return done.returncode, done.stderr.decode(), folder
+
+    def test_what_record_sets_and_gains_nothing_by(self):
+        """Pythons that ignore it: -E, or before 3.12."""
+        python = shutil.which("python3", path="/usr/bin:/usr/local/bin") or shutil.which("python3")
+        if not python:
+            self.skipTest("python3 is not on this machine")
+        status, _, dumps = self.record_with_jit(python, "-E", "-c", self.LOOP)
+        self.assertEqual(status, 0)
+        for verb in "report", "info":
+            self.assertRegex(harness.yarnprof(verb, dumps).stdout.decode(),
+                             r"in Python's interpreter: --jit gives its functions no names here \(.*-E and -I ")
+
+    def test_java_starts_with_what_record_sets(self):
+        if not shutil.which("java") or not shutil.which("javac"):
+            self.skipTest("java is not on this machine")
+        source = self.root / "Loop.java"
+        source.write_text("public class Loop { public static void main(String[] a) { System.out.println(6 * 7); } }")
+        subprocess.run(["javac", "-d", self.root, source], check=True)
+        status, said, _ = self.record_with_jit("java", "-cp", self.root, "Loop")
+        self.assertEqual(status, 0, said)
+
+    def test_node_leaves_no_file(self):
+        node = shutil.which("node")
+        if not node:
+            self.skipTest("node is not on this machine")
+        script = self.root / "fib.js"
+        script.write_text(SCRIPT)
+        status, said, _ = self.record_with_jit(node, script)
+        self.assertEqual(status, 0, said)
+
     def test_generated_code(self):
         node = shutil.which("node")
         if not node:

@@ -60,8 +60,35 @@ static const struct yarn_runtime *maker_of(const struct yarn_profile *profile)
     return NULL;
 }
 
-static void describe(const struct yarn_runtime *runtime, double percent, const char *where,
-                     struct yarn_text *text)
+/* Whether record --jit has set its variable, in a recording at least. */
+static bool is_set(const struct yarn_profile *profile, const struct yarn_runtime *runtime)
+{
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        for (size_t k = 0; k < dump->nr_options; k++) {
+            const struct yarn_dump_option *option = &dump->options[k];
+            if (yarn_span_equal(option->name, yarn_span_of_text("jit")) && option->value.size &&
+                strstr((const char *)option->value.data, runtime->variable))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void describe_way(const struct yarn_runtime *runtime, bool is_set, struct yarn_text *text)
+{
+    const char *note = runtime->note ? runtime->note : "", *deaf = is_set ? runtime->deaf : NULL;
+    yarn_text_add_format(text, "%s gives its functions %snames%s", is_set ? "--jit" : runtime->way,
+                         is_set ? "no " : "", is_set ? " here" : "");
+    if (note[0] || deaf)
+        yarn_text_add_format(text, " (%s%s%s%s)", note, note[0] && deaf ? "; " : "",
+                             deaf ? deaf : "", deaf ? " ignore what it sets" : "");
+    if (!is_set && runtime->is_safe)
+        yarn_text_add(text, ", as does yarnprof record --jit");
+}
+
+static void describe(const struct yarn_profile *profile, const struct yarn_runtime *runtime,
+                     double percent, const char *where, struct yarn_text *text)
 {
     char share[32];
     (void)snprintf(share, sizeof share, "%.1f %%", percent);
@@ -70,10 +97,7 @@ static void describe(const struct yarn_runtime *runtime, double percent, const c
     if (!runtime)
         yarn_text_add(text, "a switch of the runtime that writes /tmp/perf-PID.map gives names");
     else
-        yarn_text_add_format(text, "%s gives its functions names%s%s%s%s", runtime->way,
-                             runtime->note ? " (" : "", runtime->note ? runtime->note : "",
-                             runtime->note ? ")" : "",
-                             runtime->is_safe ? ", as does yarnprof record --jit" : "");
+        describe_way(runtime, is_set(profile, runtime), text);
 }
 
 bool yarn_unnamed_describe(const struct yarn_profile *profile, struct yarn_text *text)
@@ -84,9 +108,9 @@ bool yarn_unnamed_describe(const struct yarn_profile *profile, struct yarn_text 
     double interpreted =
         counts.samples ? 100.0 * (double)counts.interpreted / (double)counts.samples : 0;
     if (interpreted > LEAST_PERCENT && !counts.has_names && interpreted >= made)
-        describe(counts.interpreter, interpreted, "interpreter", text);
+        describe(profile, counts.interpreter, interpreted, "interpreter", text);
     else if (made > LEAST_PERCENT)
-        describe(maker_of(profile), made, "generated code without names", text);
+        describe(profile, maker_of(profile), made, "generated code without names", text);
     else
         return false;
     return true;

@@ -18,6 +18,7 @@ struct yarn_runtime {
     bool is_safe;     /* a version that does not know it is not disturbed */
     bool interprets;  /* functions run in the program's own code, and not in generated code */
     const char *note; /* what else is to be known; NULL */
+    const char *deaf; /* options of its own with which it ignores the variable; NULL */
 };
 
 /* NULL: there are no more. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/verbs/jit.h"
 
+#include <glob.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,17 +56,29 @@ static int note_pid(void *self, const struct yarn_dump_process *process)
     return process->pid != 0;
 }
 
-static void remove_file(uint32_t pid, uint64_t since_ns)
+static void remove_file(const char *path, uint64_t since_ns)
+{
+    struct stat status;
+    if (lstat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_uid == geteuid() &&
+        (uint64_t)status.st_mtim.tv_sec + 1 >= since_ns / YARN_NS_PER_SECOND)
+        (void)unlink(path);
+}
+
+static void remove_files(uint32_t pid, uint64_t since_ns)
 {
     char path[64];
-    struct stat status;
-    (void)snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
-    if (lstat(path, &status) || !S_ISREG(status.st_mode) || status.st_uid != geteuid() ||
-        (uint64_t)status.st_mtim.tv_sec + 1 < since_ns / YARN_NS_PER_SECOND)
+    glob_t logs = {.gl_pathv = NULL};
+    /* Why asked: what runs on still writes them. */
+    if (kill((pid_t)pid, 0) == 0 || errno != ESRCH)
         return;
-    /* Why asked: what runs on still writes it. */
-    if (kill((pid_t)pid, 0) && errno == ESRCH)
-        (void)unlink(path);
+    (void)snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
+    remove_file(path, since_ns);
+    /* Why those: node writes them where it is started, whenever it writes the former. */
+    (void)snprintf(path, sizeof path, "isolate-0x*-%u-v8.log", pid);
+    if (glob(path, 0, NULL, &logs) == 0)
+        for (size_t i = 0; i < logs.gl_pathc; i++)
+            remove_file(logs.gl_pathv[i], since_ns);
+    globfree(&logs);
 }
 
 void yarn_jit_clean_up(const struct yarn_sources *sources, uint64_t since_ns)
@@ -75,6 +88,6 @@ void yarn_jit_clean_up(const struct yarn_sources *sources, uint64_t since_ns)
         struct yarn_dump_summary summary;
         uint32_t pid = 0;
         if (yarn_dump_read_file(sources->list[i].path, &visitor, &pid, &summary) >= 0 && pid)
-            remove_file(pid, since_ns);
+            remove_files(pid, since_ns);
     }
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * What record --jit sets so that runtimes write names of their generated code, and the files that
- * they leave in the temporary folder for it. Threads: one.
+ * they leave in the temporary and the working folder for it. Threads: one.
  */
 #pragma once
 
