@@ -4,18 +4,28 @@
 #include "core/include/yarn/session.h"
 #pragma GCC visibility pop
 
+#include <stdatomic.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+
+#include "core/base/base.h"
+#include "core/base/pages.h"
+#include "core/base/raw.h"
 #include "core/event/events.h"
+#include "core/event/status.h"
+#include "core/include/yarn/record.h"
+#include "core/record/record.h"
 #include "core/session/attach.h"
 #include "core/session/probe.h"
 #include "core/session/reader.h"
+#include "core/session/session.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
 #include "core/sys/process.h"
-#include "lib/session_status.h"
-#include "lib/session_unwind.h"
-#include "lib/session_wake.h"
+#include "unwind/registers.h"
 #include "unwind/symbol/place.h"
+#include "unwind/unwinder.h"
 
 enum {
     ARENA_BYTES = 1 << 21,
@@ -41,8 +51,8 @@ struct own {
     size_t *index_of;               /* of each in the list */
     size_t nr_listed;
     struct yarn_ring_reader reader;
-    struct yarn_session_unwinder *unwinder; /* NULL before the first stack */
-    uint8_t *room;                          /* for a stack that is in two pieces of its ring */
+    struct unwinder *unwinder; /* NULL before the first stack */
+    uint8_t *room;             /* for a stack that is in two pieces of its ring */
     enum state state;
     int error; /* of the last attach */
     int wake_fd;
@@ -52,6 +62,164 @@ struct own {
     char reason[YARN_SENTENCE_MAX]; /* the report's: it outlives what was opened */
     pid_t pid;                      /* whose it is */
 };
+
+/* ---- the stacks of the own process ---- */
+
+struct unwinder {
+    struct yarn_module_map *map;
+    struct yarn_unwinder *unwinder;
+    bool is_old; /* the map */
+    struct yarn_frames frames;
+};
+
+/* Why: libunwind keeps a pool for the whole process, without a lock as it is built here. The word
+ * is the process whose thread is inside: in a child after fork that is nobody. */
+static _Atomic uint32_t inside;
+
+static void enter(void)
+{
+    const uint32_t pid = (uint32_t)yarn_process_pid();
+    uint32_t seen = 0;
+    while (!atomic_compare_exchange_strong(&inside, &seen, pid)) {
+        if (seen == pid) {
+            yarn_futex_wait(&inside, pid, YARN_NS_PER_MS);
+            seen = 0;
+        }
+    }
+}
+
+static void leave(void)
+{
+    atomic_store(&inside, 0);
+    yarn_futex_wake(&inside);
+}
+
+static void free_unwinder(struct unwinder *unwinder)
+{
+    if (!unwinder)
+        return;
+    enter();
+    if (unwinder->unwinder)
+        yarn_unwinder_free(unwinder->unwinder);
+    leave();
+    if (unwinder->map)
+        yarn_module_map_free(unwinder->map);
+    yarn_pages_unmap(unwinder, sizeof *unwinder);
+}
+
+static int new_unwinder(struct unwinder **ret_unwinder)
+{
+    struct unwinder *made = yarn_pages_map(sizeof *made);
+    if (!made)
+        return -ENOMEM;
+    made->is_old = true;
+    int err = yarn_module_map_new(&made->map, &yarn_target_self, NULL);
+    enter();
+    if (!err)
+        err = yarn_unwinder_new(&made->unwinder, YARN_UNWINDER_AUTO, made->map);
+    leave();
+    if (err) {
+        free_unwinder(made);
+        return err;
+    }
+    *ret_unwinder = made;
+    return 0;
+}
+
+/* Code was mapped: it is looked for before the next walk. */
+static void note_mapping(struct unwinder *unwinder)
+{
+    unwinder->is_old = true;
+}
+
+static bool read_register(const void *self, unsigned bit, uint64_t *ret_value)
+{
+    return yarn_record_register(self, yarn_attr_unwind_registers(), bit, ret_value);
+}
+
+/* Where the sample hit and the return addresses, innermost first: how many, at most `max`.
+ * -ENODATA: the sample has no registers. */
+static int walk(struct unwinder *unwinder, const struct yarn_record *record,
+                uint64_t *ret_addresses, size_t max)
+{
+    struct yarn_registers registers;
+    if (!yarn_registers_of_perf(read_register, record, &registers))
+        return -ENODATA;
+    if (unwinder->is_old) {
+        int err = yarn_module_map_read_proc(unwinder->map, 0);
+        if (err)
+            return err;
+        unwinder->is_old = false;
+    }
+    const struct yarn_stack_copy copy = {
+        .start = registers.sp, .first = yarn_span_of(record->stack.data, record->stack.size)};
+    enter();
+    yarn_unwinder_unwind(unwinder->unwinder, &registers, &copy, &unwinder->frames);
+    leave();
+    yarn_module_map_rest(unwinder->map);
+    size_t count = yarn_size_min(unwinder->frames.count, max);
+    for (size_t i = 0; i < count; i++)
+        ret_addresses[i] = unwinder->frames.frame[i].ip;
+    return (int)count;
+}
+
+/* ---- what was not got as asked ---- */
+
+/* Bits of enum yarn_event_status_bit; *ret_reason as in yarn_session_status. */
+static uint32_t status_of(const struct yarn_event_status *status, const char **ret_reason)
+{
+    *ret_reason = status->reason;
+    if (status->error)
+        return status->error == EEXIST ? YARN_EVENT_MERGED : YARN_EVENT_REFUSED;
+    if (!status->is_kernel_refused)
+        return 0;
+    if (!status->reason)
+        *ret_reason = yarn_event_status_user_only();
+    return YARN_EVENT_USER_ONLY;
+}
+
+/* Of what was not got as asked, the worst, a sentence; NULL. `lacks_poll`: it was to be polled. */
+static const char *reason_of(const struct yarn_session *session, bool lacks_poll)
+{
+    const char *reason = NULL;
+    const struct yarn_session_report *got = &session->report;
+    if (got->failure)
+        return got->failure;
+    if (got->nr_refused_threads)
+        return yarn_probe_thread_reason(got->thread_refusal);
+    if (!got->is_stable)
+        return "threads were still being made when the list had been read max_rounds times";
+    for (size_t i = 0; i < session->request->nr_events && !reason; i++)
+        (void)status_of(&session->statuses[i], &reason);
+    if (reason)
+        return reason;
+    if (got->got.ring_bytes < session->request->ring_bytes)
+        return "the rings are smaller than asked for: the limit of locked memory is too low";
+    return lacks_poll ? "there is nothing to poll: the rings are read by time" : NULL;
+}
+
+/* ---- waking ---- */
+
+/* A close-on-exec descriptor, or a negative errno. */
+static int open_wake(void)
+{
+    return (int)yarn_raw_call(SYS_eventfd2, 0, EFD_CLOEXEC | EFD_NONBLOCK, 0, 0, 0, 0);
+}
+
+/* It polls readable from now on. */
+static void wake(int fd)
+{
+    const uint64_t one = 1;
+    /* Why an error may pass: a full count polls readable, too. */
+    (void)yarn_raw_call(SYS_write, fd, (long)&one, sizeof one, 0, 0, 0);
+}
+
+/* It does not any more. */
+static void clear_wake(int fd)
+{
+    uint64_t count;
+    (void)yarn_raw_call(SYS_read, fd, (long)&count, sizeof count, 0, 0, 0);
+}
 
 /* ---- structs of other versions ---- */
 
@@ -148,7 +316,7 @@ static int make(const struct yarn_events *events, const struct yarn_session_spec
     int err = copy_events(own, &events->list);
     if (err)
         return err;
-    own->wake_fd = own->asked.wake_fd = yarn_session_wake_open();
+    own->wake_fd = own->asked.wake_fd = open_wake();
     return own->wake_fd < 0 ? own->wake_fd : 0;
 }
 
@@ -219,8 +387,8 @@ static void fill_report(struct own *own)
     own->report.strategy = yarn_session_strategy_name(&own->session);
     own->report.reader =
         yarn_reader_words[own->reader.is_poll ? YARN_READER_POLL : YARN_READER_TIMED];
-    set_reason(own, yarn_session_reason(&own->session, own->asked.reader == YARN_READER_POLL &&
-                                                           !own->reader.is_poll));
+    set_reason(own, reason_of(&own->session,
+                              own->asked.reader == YARN_READER_POLL && !own->reader.is_poll));
 }
 
 static void close_all(struct own *own)
@@ -310,7 +478,7 @@ static void tell(void *self, const struct yarn_typed_record *record)
     if (record->type == YARN_RECORD_LOST)
         own->report.nr_lost += record->lost.count;
     if (record->type == YARN_RECORD_MMAP && own->unwinder)
-        yarn_session_unwinder_note_mapping(own->unwinder);
+        note_mapping(own->unwinder);
     if (record->stack.second.size) {
         shown.stack = (struct yarn_bytes){own->room, yarn_wrapped_size(&record->stack)};
         (void)yarn_wrapped_read(&record->stack, 0, own->room, shown.stack.size);
@@ -383,8 +551,8 @@ int yarn_session_unwind(struct yarn_session *session, const struct yarn_record *
     if (!record->registers.size || !record->stack.size)
         return -ENODATA;
     if (!own->unwinder)
-        err = yarn_session_unwinder_new(&own->unwinder);
-    return err ? err : yarn_session_unwinder_walk(own->unwinder, record, ret_addresses, max);
+        err = new_unwinder(&own->unwinder);
+    return err ? err : walk(own->unwinder, record, ret_addresses, max);
 }
 
 /* ---- what came of it ---- */
@@ -447,7 +615,7 @@ uint32_t yarn_session_status(const struct yarn_session *session, size_t event,
     const struct own *own = own_of(session);
     return own->state == DETACHED
                ? 0
-               : yarn_session_status_of(&own->session.statuses[number_of(own, event)], reason);
+               : status_of(&own->session.statuses[number_of(own, event)], reason);
 }
 
 /* ---- the end ---- */
@@ -459,13 +627,13 @@ void yarn_session_stop(struct yarn_session *session)
         return;
     atomic_store(&own->command, 1);
     yarn_futex_wake(&own->command);
-    yarn_session_wake_send(own->wake_fd);
+    wake(own->wake_fd);
 }
 
 static void detach(struct own *own)
 {
     close_all(own);
-    yarn_session_wake_clear(own->wake_fd);
+    clear_wake(own->wake_fd);
     atomic_store(&own->command, 0);
 }
 
@@ -483,7 +651,7 @@ void yarn_session_free(struct yarn_session *session)
     if (!own)
         return;
     struct yarn_arena arena = own->arena; /* it lies in there itself */
-    yarn_session_unwinder_free(own->unwinder);
+    free_unwinder(own->unwinder);
     /* In a child descriptors and rings are the parent's. */
     if (own->pid != yarn_process_pid()) {
         yarn_session_after_fork(session);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/config/options.h"
 
-#include "core/config/compact.h"
 #include "core/config/environment.h"
 #include "core/config/option_values.h"
 
@@ -19,12 +18,74 @@ static const struct {
 } fields[] = {
 #define YARN_OPTION(id, name, short_name, type, field, parse, ...)                                 \
     [id] = {offsetof(struct yarn_options, field), parse},
+#include "core/base/span.h"
 #include "core/config/options.def"
 #undef YARN_OPTION
 };
 
 static const char prefix[] = "YARN_";
 static const size_t prefix_size = sizeof prefix - 1;
+
+/* The form of the variable YARN: KEY=VALUE with ; between. Knows the form; does not know the keys.
+ */
+
+struct pair {
+    struct yarn_span key;   /* without blanks around it */
+    struct yarn_span value; /* as it stands */
+    bool has_value;         /* there is a = */
+};
+
+struct pair_reader {
+    struct yarn_span text;
+    size_t at;
+};
+
+static inline struct pair_reader read_pairs(struct yarn_span text)
+{
+    return (struct pair_reader){text, 0};
+}
+
+static size_t find_byte(struct yarn_span text, char byte)
+{
+    const uint8_t *found = text.size ? memchr(text.data, byte, text.size) : NULL;
+    return found ? (size_t)(found - text.data) : text.size;
+}
+
+static bool is_blank(uint8_t byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\n';
+}
+
+static struct yarn_span trim(struct yarn_span text)
+{
+    size_t start = 0;
+    size_t end = text.size;
+    while (start < end && is_blank(text.data[start]))
+        start++;
+    while (end > start && is_blank(text.data[end - 1]))
+        end--;
+    return yarn_span_sub(text, start, end - start);
+}
+
+/* False at the end. Empty pairs are skipped. */
+static bool next_pair(struct pair_reader *reader, struct pair *ret_pair)
+{
+    while (reader->at < reader->text.size) {
+        struct yarn_span rest = yarn_span_from(reader->text, reader->at);
+        struct yarn_span pair = yarn_span_sub(rest, 0, find_byte(rest, ';'));
+        reader->at += pair.size + 1;
+        if (!trim(pair).size)
+            continue;
+        size_t equals = find_byte(pair, '=');
+        *ret_pair = (struct pair){
+            .key = trim(yarn_span_sub(pair, 0, equals)),
+            .value = yarn_span_from(pair, equals + 1),
+            .has_value = equals < pair.size,
+        };
+        return true;
+    }
+    return false;
+}
 
 const struct yarn_option_row *yarn_option_row(enum yarn_option option)
 {
@@ -155,8 +216,8 @@ int yarn_options_set(struct yarn_options *options, struct yarn_arena *arena,
 }
 
 /* Of a pair whose key is not known or which has no value. */
-static struct yarn_option_fault compact_fault(struct yarn_span text,
-                                              const struct yarn_compact_pair *pair, bool is_known)
+static struct yarn_option_fault compact_fault(struct yarn_span text, const struct pair *pair,
+                                              bool is_known)
 {
     return (struct yarn_option_fault){
         .option = YARN_OPTION_COUNT,
@@ -171,9 +232,9 @@ static struct yarn_option_fault compact_fault(struct yarn_span text,
 static int collect_compact(struct yarn_span compact, struct words wanted[YARN_OPTION_COUNT],
                            struct yarn_option_fault *ret_fault)
 {
-    struct yarn_compact_reader reader = yarn_compact_reader_of(compact);
-    struct yarn_compact_pair pair;
-    while (yarn_compact_next(&reader, &pair)) {
+    struct pair_reader reader = read_pairs(compact);
+    struct pair pair;
+    while (next_pair(&reader, &pair)) {
         enum yarn_option option = find_option(pair.key, is_key_of);
         if (option == YARN_OPTION_COUNT || !pair.has_value) {
             *ret_fault = compact_fault(compact, &pair, option != YARN_OPTION_COUNT);

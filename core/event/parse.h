@@ -36,3 +36,8 @@ YARN_MUST_CHECK int yarn_event_list_parse_on(const struct yarn_event_machine *ma
                                              struct yarn_arena *arena,
                                              struct yarn_event_list *ret_list,
                                              struct yarn_parse_error *ret_error);
+
+/* Events with one name are called as they were asked for, and numbered where that is one, too. What
+ * is counted, what is sampled and what is of YARN_SCHED are three lists; the events that one item
+ * became for the kinds of core keep one name. Again where events were added. */
+void yarn_event_specs_tell_apart(struct yarn_event_spec *specs, size_t count);

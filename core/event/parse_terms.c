@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <linux/perf_event.h>
 
-#include "core/event/branch.h"
 #include "core/event/catalog.h"
 #include "core/event/nearest.h"
 #include "core/event/parse_form.h"
+#include "core/event/spec.h"
 
 static const uint64_t frequency_max_hz = 100000;
 

@@ -3,8 +3,65 @@
 
 #include <linux/perf_event.h>
 
-#include "core/event/branch.h"
-#include "core/event/cpu_list.h"
+#include "core/event/nearest.h"
+
+#define KIND(word, name)                                                                           \
+    {                                                                                              \
+        word, PERF_SAMPLE_BRANCH_##name                                                            \
+    }
+const struct yarn_branch_kind yarn_branch_kinds[] = {
+    KIND("any", ANY),
+    KIND("any_call", ANY_CALL),
+    KIND("any_ret", ANY_RETURN),
+    KIND("ind_call", IND_CALL),
+    KIND("ind_jmp", IND_JUMP),
+    KIND("cond", COND),
+    KIND("abort_tx", ABORT_TX),
+    KIND("in_tx", IN_TX),
+    KIND("no_tx", NO_TX),
+    KIND("call", CALL),
+    KIND("u", USER),
+    KIND("k", KERNEL),
+    KIND("hv", HV),
+    KIND("return", ANY_RETURN),
+};
+#undef KIND
+
+enum { WORDS = YARN_COUNT_OF(yarn_branch_kinds) };
+const size_t yarn_branch_kind_count = WORDS - 1;
+
+/* The decimal number at *at, which goes on behind it; UINT32_MAX is more than any cpu. */
+static uint64_t take_number(const char **at)
+{
+    uint64_t number = 0;
+    for (; **at >= '0' && **at <= '9'; (*at)++)
+        number = number < UINT32_MAX ? number * 10 + (uint64_t)(**at - '0') : number;
+    return number;
+}
+
+bool yarn_cpu_list_has(const char *list, unsigned cpu)
+{
+    for (const char *at = list; *at >= '0' && *at <= '9'; at++) {
+        uint64_t first = take_number(&at), last = first;
+        if (*at == '-') {
+            at++;
+            last = take_number(&at);
+        }
+        if (first <= cpu && cpu <= last)
+            return true;
+        if (*at != ',')
+            return false;
+    }
+    return false;
+}
+
+uint64_t yarn_branch_bits(struct yarn_span word)
+{
+    for (size_t i = 0; i < WORDS; i++)
+        if (yarn_event_word_is(word, yarn_branch_kinds[i].word))
+            return yarn_branch_kinds[i].bits;
+    return 0;
+}
 
 /* Behind the slash of terms no colon is needed. */
 static bool ends_in_slash(const struct yarn_text *text)

@@ -9,7 +9,9 @@
  */
 #pragma once
 
+#include "core/base/base.h"
 #include "core/base/callgraph.h"
+#include "core/base/span.h"
 #include "core/base/text.h"
 
 enum yarn_event_kind {
@@ -148,3 +150,21 @@ void yarn_event_spec_call(struct yarn_event_spec *spec, const char *words);
  * what stands for it. To encode says for a later reader, too, in which words it was asked for. */
 void yarn_event_spec_describe(const struct yarn_event_spec *spec, struct yarn_text *text);
 void yarn_event_spec_encode(const struct yarn_event_spec *spec, struct yarn_text *text);
+
+/* Which branches a processor notes beside a sample: the words of branch=, as perf has them, and
+ * their bits of perf_event_attr.branch_sample_type. */
+
+/* The first word of a kind is the one that is shown. */
+extern const struct yarn_branch_kind {
+    const char *word;
+    uint64_t bits;
+} yarn_branch_kinds[];
+extern const size_t yarn_branch_kind_count; /* of those that are shown */
+
+/* 0: not a kind of branch. - and _ alike. */
+uint64_t yarn_branch_bits(struct yarn_span word);
+
+/* The kernel's text for a set of cpus, "0-3,8", as its files `cpus` and `cpumask` have it. */
+
+/* False, too, where the text is none such. */
+YARN_MUST_CHECK bool yarn_cpu_list_has(const char *list, unsigned cpu);

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "core/base/base.h"
 #include "core/base/text.h"
 #include "core/include/yarn/event.h"
 
@@ -17,3 +18,9 @@ void yarn_event_status_describe(uint32_t status, struct yarn_text *text);
 
 /* Why of the user's part alone. Static. */
 const char *yarn_event_status_user_only(void);
+
+/* What stands behind a refusal of perf_event_open(2), and what would mend it: one sentence for each
+ * errno. */
+
+/* Of a negative errno; a static sentence, never NULL. */
+const char *yarn_event_refusal(int err);

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "core/record/listener.h"
+#include "core/record/record.h"
 
 /* By how much a record may become visible after its time. A copy of 64 KiB takes about 10 us. */
 enum { YARN_MERGE_MARGIN_NS = 250000 };

@@ -119,3 +119,13 @@ bool yarn_record_branch(const struct yarn_record *record, size_t at,
 /* Counter number `at` of a sample with PERF_SAMPLE_READ; false beyond the last. */
 bool yarn_record_counter(const struct yarn_record *record, uint64_t read_format, uint64_t at,
                          struct yarn_record_counter *ret_counter);
+
+/* Who gets the records. Called on the reader thread, in time order; what a record borrows is
+ * valid for the length of the call. */
+
+struct yarn_record_listener {
+    void *self;
+    void (*record)(void *self, const struct yarn_typed_record *record);
+    /* A record of `size` bytes that could not be decoded, or what was left of a broken ring. */
+    void (*malformed)(void *self, uint32_t kernel_type, size_t size);
+};

@@ -4,14 +4,12 @@
 #include "core/session/alternates.h"
 #include "core/session/attach.h"
 #include "core/session/core_rings.h"
-#include "core/session/cpu_wide.h"
-#include "core/session/groups.h"
-#include "core/session/growth.h"
 #include "core/session/probe.h"
-#include "core/session/switch_event.h"
+#include "core/session/state.h"
+#include "core/session/switches.h"
 #include "core/session/thread_scan.h"
-#include "core/session/wake_switches.h"
 #include "core/sys/clock.h"
+#include "core/sys/locked_memory.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 
@@ -24,6 +22,201 @@ enum {
 };
 
 #define MACHINE_LOOK_NS (100 * YARN_NS_PER_MS)
+
+/* ---- clocks of whole cores ---- */
+
+/* Clocks of whole cores instead of clocks that threads inherit: those begin a full period at a
+ * thread's start, so a shorter thread is never sampled, and cost each start, end and switch. A
+ * core's clock does neither, but it also hits other processes: their samples are dropped, yet they
+ * lie in the rings, which the host's code could read. So only on request (the strategy `cores`),
+ * where the kernel permits it (CAP_PERFMON, or perf_event_paranoid 0), and never beyond a change of
+ * the host's rights, root or namespaces: the recording ends before it. */
+
+/* ---- larger rings ---- */
+
+/* Larger rings for the cores of a session that lives longer than most: once there are samples, the
+ * same events are redirected into larger rings. So the contexts of the host's threads stay clones
+ * of each other, and the kernel goes on to exchange them at a switch instead of stopping and
+ * starting each clock.
+ *
+ * To redirect an event that is enabled takes the caller a grace period of the kernel, 8 to 20 ms:
+ * not in the first 100 ms, and one event between two drains. An event with an alternate rests
+ * meanwhile (alternates.h), and its redirection takes no time: where all have one, rings grow
+ * earlier once they were found half full. */
+
+/* Whether they are to become larger, and are not yet. */
+static inline bool growth_is_to_come(const struct yarn_session *session)
+{
+    return session->growth.ring_bytes > session->report.got.ring_bytes;
+}
+
+enum { MANY_SAMPLES = 12, PAGE_BYTES = 4096 };
+#define LIFE_LEAST_NS (100 * YARN_NS_PER_MS)
+#define GRACE_NS (30 * YARN_NS_PER_MS)
+#define TURN_NS (10 * YARN_NS_PER_MS)
+
+/* ---- how large ---- */
+
+/* Once the first rings are there: how large they will be, by what the limit of locked memory leaves
+ * beside them. */
+static void plan_growth(struct yarn_session *session)
+{
+    struct yarn_plan *got = &session->report.got;
+    struct yarn_plan whole = yarn_plan_of_core(session->request, session->nr_cpus);
+    if (!session->growth.may_grow)
+        whole.ring_bytes = got->ring_bytes;
+    if (whole.ring_bytes > got->ring_bytes) {
+        uint64_t lockable = yarn_locked_memory_left();
+        while (whole.ring_bytes > got->ring_bytes &&
+               session->nr_cores * (uint64_t)(whole.ring_bytes + PAGE_BYTES) > lockable)
+            whole.ring_bytes /= 2;
+        session->growth.is_refused = whole.ring_bytes <= got->ring_bytes;
+    }
+    session->growth.ring_bytes = yarn_size_max(whole.ring_bytes, got->ring_bytes);
+    whole.stack_bytes = got->stack_bytes;
+    yarn_plan_slow_down(session->request, session->nr_cpus, yarn_plan_watermark(&whole), &whole);
+    got->rate_permille = whole.rate_permille;
+}
+
+/* ---- the rings ---- */
+
+/* As large as there is memory for, beside those that there are. */
+static int open_rings(struct yarn_session *session)
+{
+    const struct yarn_plan former = session->report.got;
+    struct yarn_session_core *cores =
+        YARN_ARENA_NEW(&session->arena, struct yarn_session_core, session->nr_cpus);
+    size_t ring_bytes = session->growth.ring_bytes;
+    int err = -ENOMEM;
+    for (; cores && err == -ENOMEM && ring_bytes > former.ring_bytes; ring_bytes /= 2) {
+        size_t nr_cores = 0;
+        session->report.got.ring_bytes = ring_bytes;
+        err = yarn_core_rings_open(session, cores, &nr_cores);
+        if (!err)
+            err = yarn_core_rings_replace(session, cores, nr_cores);
+    }
+    if (err)
+        session->report.got = former;
+    return err;
+}
+
+static void begin(struct yarn_session *session, uint64_t now_ns)
+{
+    struct yarn_growth *growth = &session->growth;
+    growth->error = open_rings(session);
+    growth->ring_bytes = session->report.got.ring_bytes;
+    growth->is_refused = growth->error != 0;
+    if (growth->error)
+        return;
+    growth->is_moving = true;
+    growth->attach_ns = now_ns + GRACE_NS;
+    session->watch_generation++;
+    session->nr_changes++;
+    growth->error = yarn_alternates_begin(session);
+}
+
+/* The next one, which takes a grace period; false where there is none. */
+static bool move_one(struct yarn_session *session)
+{
+    struct yarn_growth *growth = &session->growth;
+    while (growth->next < session->nr_events &&
+           yarn_alternates_side(session, session->events[growth->next].number) != YARN_SIDE_NONE)
+        growth->next++;
+    if (growth->next == session->nr_events)
+        return false;
+    const struct yarn_event *event = &session->events[growth->next++];
+    growth->error = yarn_event_redirect(event, yarn_core_rings_leader(session, event->cpu));
+    return true;
+}
+
+/* Why an error ends it here: an event still writes to a former ring, so all of these stay. */
+static void move(struct yarn_session *session, uint64_t now_ns)
+{
+    struct yarn_growth *growth = &session->growth;
+    session->soon_ns = growth->error ? 0 : TURN_NS;
+    if (growth->error || now_ns < growth->attach_ns)
+        return;
+    if (growth->attach_ns) {
+        growth->error = yarn_alternates_attach_resting(session);
+        growth->attach_ns = 0;
+        return;
+    }
+    if (now_ns < growth->since_ns + LIFE_LEAST_NS || move_one(session))
+        return;
+    growth->is_moving = false;
+    session->soon_ns = 0;
+}
+
+/* Before a drain: whether the reader comes late for rings of the first size. */
+static void grow_before_drain(struct yarn_session *session)
+{
+    if (!growth_is_to_come(session) || !session->alternates.count)
+        return;
+    for (size_t i = 0; i < session->nr_cores; i++) {
+        struct yarn_ring *ring = &session->cores[i].ring;
+        yarn_ring_begin(ring);
+        session->growth.is_late |= ring->head - ring->tail >= ring->data.size / 2;
+    }
+}
+
+static bool is_due(const struct yarn_session *session, uint64_t now_ns)
+{
+    bool is_early = session->turns.is_deep_wanted || session->growth.is_late;
+    return growth_is_to_come(session) && session->is_enabled &&
+           (session->nr_samples >= MANY_SAMPLES || session->growth.is_late) &&
+           (is_early || now_ns >= session->growth.since_ns + LIFE_LEAST_NS);
+}
+
+/* After a drain: a step, where it is time for one. */
+static void grow_after_drain(struct yarn_session *session)
+{
+    struct yarn_growth *growth = &session->growth;
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (!growth->since_ns)
+        growth->since_ns = now_ns;
+    if (growth->is_moving)
+        move(session, now_ns);
+    else if (is_due(session, now_ns))
+        begin(session, now_ns);
+    session->report.lacks_growth |= growth->is_refused && session->nr_samples >= MANY_SAMPLES;
+}
+
+/* The one clock that is sampled by a period; UINT32_MAX where there is none, or more than one, or
+ * it is in a group or filtered. */
+static uint32_t find_clock(const struct yarn_session *session)
+{
+    uint32_t found = UINT32_MAX;
+    for (uint32_t i = 0; i < session->request->nr_events; i++) {
+        const struct yarn_event_status *event = &session->statuses[i];
+        if (event->error || !event->spec.is_clock)
+            continue;
+        if (found != UINT32_MAX || !event->spec.period || event->spec.group || event->spec.filter)
+            return UINT32_MAX;
+        found = i;
+    }
+    return found;
+}
+
+/* On one core, for all. */
+static int try_clock(const struct yarn_session *session, uint32_t number)
+{
+    struct yarn_event event = YARN_EVENT_CLOSED;
+    const int cpu = session->cores[0].cpu;
+    struct perf_event_attr attr = yarn_probe_attr(session, number, cpu);
+    int err = yarn_event_open(&event, &attr, number, YARN_EVENT_EVERY_THREAD, cpu);
+    yarn_event_close(&event);
+    return err == -ENODEV ? 0 : err;
+}
+
+/* Whether the event is to be one clock a core; where that is refused threads inherit it, and the
+ * error is in session->wide. -ENOENT: there is not just one clock that is sampled by a period. */
+static void choose_cpu_wide(struct yarn_session *session)
+{
+    struct yarn_cpu_wide *wide = &session->wide;
+    wide->number = find_clock(session);
+    wide->error = wide->number == UINT32_MAX ? -ENOENT : try_clock(session, wide->number);
+    wide->is_on = !wide->error;
+}
 
 /* ---- leaders and their rings ---- */
 
@@ -63,7 +256,7 @@ static int open_all_cores(struct yarn_session *session)
         int err = yarn_core_rings_open(session, session->cores, &session->nr_cores);
         if (!err) {
             suit_copies(session);
-            yarn_growth_plan(session);
+            plan_growth(session);
             return 0;
         }
         bool may_be_smaller = err == -ENOMEM && yarn_plan_smaller(&session->report.got);
@@ -96,7 +289,7 @@ static int attach_event(struct yarn_session *session, uint32_t number, pid_t tid
     int err = yarn_probe_open(session, &attr, number, tid, core->cpu, leader, &event);
     if (err)
         return err;
-    if (!yarn_growth_is_to_come(session) || !yarn_alternates_is_one(session, number))
+    if (!growth_is_to_come(session) || !yarn_alternates_is_one(session, number))
         err = yarn_event_redirect(&event, &core->leader);
     if (err)
         yarn_event_close(&event);
@@ -312,7 +505,7 @@ static int open_per_core(struct yarn_session *session)
     if (!err && !session->request->follows_tree)
         yarn_alternates_choose(session);
     if (!err && session->request->strategy == YARN_STRATEGY_CORES)
-        yarn_cpu_wide_choose(session);
+        choose_cpu_wide(session);
     if (!err)
         err = make_room(session);
     if (!err)
@@ -323,7 +516,7 @@ static int open_per_core(struct yarn_session *session)
         err = attach_of_machine(session);
     if (!err)
         err = yarn_core_rings_merge(session);
-    session->turns.can_begin = session->alternates.count && !yarn_growth_is_to_come(session);
+    session->turns.can_begin = session->alternates.count && !growth_is_to_come(session);
     return err;
 }
 
@@ -356,7 +549,7 @@ static void gather_per_core(struct yarn_session *session,
 {
     (void)listener;
     yarn_core_rings_close_former(session);
-    yarn_growth_before_drain(session);
+    grow_before_drain(session);
     if (session->is_enabled)
         check_machine(session);
 }
@@ -413,7 +606,7 @@ static uint64_t switching_ns_per_core(struct yarn_session *session, uint32_t num
 
 static void after_drain_per_core(struct yarn_session *session)
 {
-    yarn_growth_after_drain(session);
+    grow_after_drain(session);
     yarn_alternates_after_drain(session);
 }
 

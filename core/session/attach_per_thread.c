@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <poll.h>
 
+#include "core/session/alternates.h"
 #include "core/session/attach.h"
-#include "core/session/period_jitter.h"
 #include "core/session/probe.h"
 #include "core/session/switches.h"
 #include "core/session/thread_rings.h"

@@ -4,7 +4,6 @@
 #include "core/session/mappings.h"
 #include "core/session/probe.h"
 #include "core/session/timer_threads.h"
-#include "core/session/usable.h"
 #include "core/sys/alternate_stack.h"
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"

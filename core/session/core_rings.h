@@ -3,8 +3,8 @@
  *
  * The rings of a session that has them by core: one for each of session->cores. Knows their
  * mapping, their end and how they are merged; does not know what fills them (the attachments).
- * Larger ones can take their place while samples come (growth.h): the former ones stay until
- * nothing fills them and they are empty.
+ * Larger ones can take their place while samples come (attach_per_core.c): the former ones stay
+ * until nothing fills them and they are empty.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */

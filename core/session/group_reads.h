@@ -11,7 +11,7 @@
 
 #include "core/base/pool.h"
 #include "core/base/table.h"
-#include "core/record/listener.h"
+#include "core/record/record.h"
 
 struct yarn_group_reads {
     struct yarn_table numbers; /* of a leader on a core and a thread -> its place in `lasts` */

@@ -13,7 +13,7 @@
 #include <sys/types.h>
 
 #include "core/base/table.h"
-#include "core/record/listener.h"
+#include "core/record/record.h"
 #include "core/session/stack_bounds.h"
 
 struct yarn_mappings {

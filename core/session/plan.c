@@ -6,9 +6,10 @@
 enum {
     SCHEDULING_RING = 2 * 1024 * 1024, /* 100 ms of 100,000 switches and wakings a second */
     HOLD_MS = 100,
-    BEGIN_HOLD_MS = 10,       /* of a core's at first: some 15 samples as they are by default */
-    BEGIN_HOLD_ALONE_MS = 30, /* of events that the change to larger rings holds up (growth.h) */
-    THREAD_HOLD_MS = 20,      /* of a thread's own, whose pages cost at its start */
+    BEGIN_HOLD_MS = 10, /* of a core's at first: some 15 samples as they are by default */
+    BEGIN_HOLD_ALONE_MS =
+        30, /* of events that the change to larger rings holds up (attach_per_core.c) */
+    THREAD_HOLD_MS = 20,  /* of a thread's own, whose pages cost at its start */
     LATE_MS = 10,         /* the reader may come so late after it is woken: else fewer samples */
     AS_ASKED = 1000,      /* of the rate, in thousandths */
     TIMER_RECORDS = 8,    /* of full size that a timer's ring holds; most are far smaller */

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "core/event/refusal.h"
+#include "core/event/status.h"
 #include "core/session/state.h"
 
 /* Why a thread could not be sampled, a static sentence. */
@@ -55,3 +55,15 @@ YARN_MUST_CHECK int yarn_probe_open(const struct yarn_session *session,
                                     const struct perf_event_attr *attr, uint32_t number, pid_t tid,
                                     int cpu, const struct yarn_event *leader,
                                     struct yarn_event *ret_event);
+
+/* What of an event is refused, or asked for otherwise, before the kernel is asked: it could not be
+ * asked so, or would accept what it does not keep. */
+
+/* In the order of their numbers: notes why event `number` is refused, if it is. */
+void yarn_usable_check(struct yarn_session *session, uint32_t number);
+
+/* `err` negative, `why` static or the session's. */
+void yarn_usable_refuse(struct yarn_event_status *state, int err, const char *why);
+
+/* Its stacks are copied where lists of calls were asked for. */
+void yarn_usable_copy_instead(struct yarn_event_status *state, const char *why);

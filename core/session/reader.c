@@ -4,7 +4,7 @@
 #include <poll.h>
 
 #include "core/session/attach.h"
-#include "core/session/wake_switches.h"
+#include "core/session/switches.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"

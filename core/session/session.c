@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/session.h"
 
+#include "core/event/machine.h"
 #include "core/session/alternates.h"
 #include "core/session/attach.h"
 #include "core/session/doubles.h"
 #include "core/session/filters.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
+#include "core/session/state.h"
 #include "core/session/switches.h"
 #include "core/session/thread_rings.h"
-#include "core/session/tracepoints.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/process.h"
@@ -28,6 +29,68 @@ struct wanted {
     int cpus[CPUS_MAX];
     size_t nr_cpus, nr_threads;
 };
+
+/* Tracepoints, probes among them: how the raw bytes of their samples are to be read, as tracefs
+ * says it, and one disabled event of each, open as long as the session. Why: whenever the last
+ * event of a tracepoint is closed the kernel waits for 40 ms, of a probe for 90; without these that
+ * would be at each probing of an event. At the end it is, unless another process has it open. */
+
+enum { FORMAT_MAX = 60 * 1024 /* what a dump holds */ };
+
+/* SYSTEM:NAME */
+static int path_of(const char *event, char ret_path[YARN_MACHINE_PATH_MAX])
+{
+    const char *colon = strchr(event, ':');
+    if (!colon)
+        return -ENOENT;
+    const struct yarn_span parts[] = {
+        yarn_span_of_text("events"),
+        yarn_span_of(event, (size_t)(colon - event)),
+        yarn_span_of_text(colon + 1),
+        yarn_span_of_text("format"),
+    };
+    return yarn_machine_path(yarn_event_machine_here.tracing, parts, YARN_COUNT_OF(parts),
+                             ret_path);
+}
+
+/* In the session's memory; left empty where it cannot be read. */
+static void read_format(struct yarn_session *session, struct yarn_event_status *state)
+{
+    char path[YARN_MACHINE_PATH_MAX];
+    size_t mark = session->arena.used;
+    char *text = yarn_arena_alloc(&session->arena, FORMAT_MAX, 1);
+    int size = text ? path_of(state->spec.event, path) : -ENOMEM;
+    if (!size)
+        size = yarn_machine_read(path, text, FORMAT_MAX);
+    yarn_arena_rewind(&session->arena, mark + (size > 0 ? (size_t)size + 1 : 0));
+    if (size > 0)
+        state->format = yarn_span_of(text, (size_t)size);
+}
+
+/* On the reader's own thread, where it never counts. What is refused here is refused again where it
+ * is probed. */
+static void hold(struct yarn_event *holder, const struct yarn_event_spec *spec)
+{
+    struct perf_event_attr attr = {
+        .type = spec->type,
+        .size = sizeof attr,
+        .config = spec->config,
+        .disabled = 1,
+        .exclude_kernel = 1,
+        .exclude_hv = 1,
+    };
+    if (yarn_event_open(holder, &attr, UINT32_MAX, 0, -1))
+        *holder = YARN_EVENT_CLOSED;
+}
+
+/* Where the event is one: its `format`, and the one that holds it. */
+static void open_tracepoint(struct yarn_session *session, struct yarn_event_status *state)
+{
+    if (state->spec.kind != YARN_EVENT_TRACEPOINT || state->spec.refusal)
+        return;
+    read_format(session, state);
+    hold(&state->holder, &state->spec);
+}
 
 static void count(struct wanted *ret_wanted, const struct yarn_session_request *request)
 {
@@ -71,7 +134,7 @@ static int init_specs(struct yarn_session *session)
         session->statuses[i] = (struct yarn_event_status){
             .spec = request->events[i], .program = -1, .holder = YARN_EVENT_CLOSED};
         find_site(request, &session->statuses[i].spec);
-        yarn_tracepoint_open(session, &session->statuses[i]);
+        open_tracepoint(session, &session->statuses[i]);
     }
     return 0;
 }
@@ -444,4 +507,65 @@ void yarn_session_after_fork(struct yarn_session *session)
         yarn_thread_rings_free(session);
     free_memory(session);
     *session = YARN_SESSION_CLOSED;
+}
+
+bool yarn_session_records_switches(const struct yarn_session *session)
+{
+    return yarn_switches_are_recorded(session) && session->switches.is_open;
+}
+
+const char *yarn_session_switches_refusal(const struct yarn_session *session)
+{
+    if (session->switches.reason)
+        return session->switches.reason;
+    if (session->switches.is_open)
+        return NULL;
+    return session->timer ? "the timer sampler has no switch records"
+                          : "this strategy has no switch records";
+}
+
+/* Of its tracepoints: the most that one of them has. */
+static enum yarn_sched_kind tracepoints_of(const struct yarn_session *session,
+                                           const char **ret_reason)
+{
+    enum yarn_sched_kind kind = YARN_SCHED_OFF;
+    *ret_reason = "there are no tracepoints of the scheduler here, or no room for them behind "
+                  "YARN_EVENTS";
+    for (size_t i = 0; i < session->request->nr_events; i++) {
+        const struct yarn_event_status *event = &session->statuses[i];
+        if (event->spec.is_scheduling && event->reason)
+            *ret_reason = event->reason;
+        if (event->spec.is_scheduling && !event->error && kind != YARN_SCHED_TRACEPOINTS_ALL)
+            kind = event->spec.is_of_machine ? YARN_SCHED_TRACEPOINTS_ALL : YARN_SCHED_TRACEPOINTS;
+    }
+    return kind;
+}
+
+struct yarn_sched yarn_session_sched(const struct yarn_session *session,
+                                     const struct yarn_sched *asked, const char **ret_reason)
+{
+    struct yarn_sched got = *asked;
+    const char *reason = NULL;
+    bool has_switches = asked->kind != YARN_SCHED_OFF && yarn_session_records_switches(session);
+    if (asked->kind >= YARN_SCHED_TRACEPOINTS)
+        got.kind = tracepoints_of(session, &reason);
+    if (got.kind <= YARN_SCHED_SWITCH || asked->kind < YARN_SCHED_TRACEPOINTS)
+        got.kind = has_switches ? YARN_SCHED_SWITCH : YARN_SCHED_OFF;
+    if (got.kind == YARN_SCHED_OFF && asked->kind != YARN_SCHED_OFF && !reason)
+        reason = yarn_session_switches_refusal(session);
+    bool is_auto = asked->kind == YARN_SCHED_AUTO;
+    bool is_as_asked = got.kind == (is_auto ? YARN_SCHED_TRACEPOINTS_ALL : asked->kind);
+    *ret_reason = is_as_asked ? NULL : reason;
+    return got;
+}
+
+/* Of tracepoints, too, where YARN_SCHED is recorded by them. */
+uint64_t yarn_session_switches_lost(const struct yarn_session *session)
+{
+    uint64_t lost = yarn_switches_lost(session);
+    for (uint32_t i = 0; i < session->request->nr_events; i++)
+        if (session->statuses[i].spec.is_scheduling && !session->statuses[i].error &&
+            yarn_session_can_count(session))
+            lost += yarn_session_count(session, i).lost;
+    return lost;
 }

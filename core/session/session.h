@@ -13,7 +13,7 @@
 #pragma once
 
 #include "core/base/sched.h"
-#include "core/session/alternate_of.h"
+#include "core/session/state.h"
 
 /* Opens everything, disabled: perf's events or, where `request` allows for it and perf is refused,
  * the timer sampler. On failure the session is closed but its report stays. */

@@ -7,13 +7,97 @@
 #pragma once
 
 #include "core/base/arena.h"
+#include "core/base/base.h"
+#include "core/base/span.h"
 #include "core/base/table.h"
 #include "core/event/attr.h"
 #include "core/event/event.h"
 #include "core/record/merge.h"
 #include "core/session/host_clock.h"
-#include "core/session/report.h"
-#include "core/session/turn.h"
+#include "core/session/plan.h"
+
+enum { YARN_SENTENCE_MAX = 512 };
+
+/* The status of an event of the request: what became of its spec. */
+struct yarn_event_status {
+    struct yarn_event_spec spec;   /* as got: the fallback's where `auto` fell back */
+    int error;                     /* errno of the refusal; 0 where it is open */
+    uint32_t alternate;            /* number of the one of it (alternates.h); 0: none */
+    uint32_t alternate_of;         /* 1 + number of the one that it is of; 0: of none */
+    bool copies_instead;           /* of the stack of calls that was asked for (LBR) */
+    bool is_kernel_refused;        /* it was wanted, too: the user's part alone was permitted */
+    int program;                   /* owned; of its filter at each sample (filters.h); -1: none */
+    struct yarn_event holder;      /* of a tracepoint, as long as the session (session.c) */
+    const char *reason;            /* of a refusal or of a difference, a sentence; or NULL */
+    char why[YARN_SENTENCE_MAX];   /* the reason, where it names something */
+    struct yarn_span format;       /* of a tracepoint: its file `format` */
+    struct yarn_perf_count before; /* of those that were closed: their cores were offline */
+};
+
+struct yarn_attachment;
+
+/* What a signal would disturb or end, so that none is sent meanwhile. */
+enum yarn_session_hold {
+    YARN_SESSION_HOLD_TRACER = 1, /* a debugger, or valgrind */
+    YARN_SESSION_HOLD_STACK = 2,  /* an alternate stack that is too small */
+    YARN_SESSION_HOLD_SIGNAL = 4, /* the host handles it */
+    YARN_SESSION_HOLD_MASK = 8,   /* threads block it, for stretches */
+};
+
+struct yarn_session_report {
+    struct yarn_plan asked, got;
+    uint32_t features;      /* enum yarn_attr_feature that the kernel took */
+    size_t nr_threads;      /* attached at the start */
+    size_t nr_late_threads; /* appeared while attaching: may have inherited events, too */
+    unsigned nr_scans;      /* of the list of threads, while attaching */
+    bool is_stable;         /* the last of them found none that was new */
+    size_t nr_rings;
+    const struct yarn_attachment *attachment; /* the sampler and its strategy, by name */
+    struct yarn_plan_estimate estimate;       /* of what the strategies cost */
+    const char *refusal;       /* why it is not the one asked for first, a static sentence; NULL */
+    int refusal_error;         /* the negative errno */
+    size_t nr_refused_threads; /* the most at once that could not be sampled */
+    int thread_refusal;        /* the negative errno of one of them */
+    uint32_t holds;         /* a mask of enum yarn_session_hold: why the timers were off at times */
+    bool lacks_growth;      /* the cores' rings stay as small as they were at first: likewise */
+    bool has_core_back;     /* one was offline, or has come: what events of every thread on it
+                             * counted until they were opened is missing */
+    bool has_smaller_rings; /* since: the memory was too little for all threads */
+    const char *failure;    /* what could not be done, a sentence; NULL while all is well */
+    char sentence[YARN_SENTENCE_MAX]; /* the failure, where it names something */
+    int failure_error;                /* its negative errno */
+};
+
+enum { YARN_TURNS_KEPT = 4 }; /* a drain lies between any two pairs */
+
+/* NONE: of an event that has no turns. */
+enum yarn_side { YARN_SIDE_FIRST, YARN_SIDE_ALTERNATES, YARN_SIDE_NONE };
+
+/* See alternates.h. */
+struct yarn_period_jitter {
+    uint64_t at_ns;
+    uint32_t part, former; /* of the period since then and before; 0: never varied */
+    uint32_t nr_samples;   /* since then */
+    uint32_t step;
+};
+
+/* See alternates.h. */
+struct yarn_turns {
+    bool may_vary;       /* so turns are taken */
+    bool can_begin;      /* both sides write into a ring */
+    bool is_unconfirmed; /* the latest */
+    bool is_deep_wanted; /* the side with the deeper copies, from now on */
+    enum yarn_side side; /* whose turn it is */
+    unsigned count;
+    struct yarn_turn {
+        uint64_t from_ns, at_ns, to_ns; /* both sides ran in between */
+        enum yarn_side side;            /* who came */
+    } latest[YARN_TURNS_KEPT];
+    uint64_t deep_ns;                    /* since when it stays; 0 */
+    uint64_t next_ns;                    /* of the next turn */
+    uint64_t nr_samples;                 /* at the latest */
+    struct yarn_period_jitter jitter[2]; /* periods of each side */
+};
 
 struct yarn_timer_sampler;
 struct yarn_thread_rings;
@@ -27,7 +111,7 @@ struct yarn_session_core {
     uint64_t machine_seen_ns; /* how long its events of every thread were enabled: last reading */
 };
 
-/* See growth.h. */
+/* See attach_per_core.c. */
 struct yarn_growth {
     size_t ring_bytes; /* what the cores' rings will be, or are */
     bool may_grow;
@@ -46,7 +130,7 @@ struct yarn_alternates {
     uint32_t stack_bytes;  /* of their copies */
 };
 
-/* See cpu_wide.h. */
+/* The same. */
 struct yarn_cpu_wide {
     bool is_on;
     int error;       /* negative errno of a refusal */
@@ -54,7 +138,7 @@ struct yarn_cpu_wide {
     struct yarn_host_clock clock;
 };
 
-/* See wake_switches.h. */
+/* See switches.h. */
 struct yarn_wake_switches {
     struct yarn_session_core *cores; /* their leaders and rings */
     struct yarn_event *events;       /* of switches, on the host's threads */
@@ -120,8 +204,95 @@ struct yarn_session {
 
 #define YARN_SESSION_CLOSED ((struct yarn_session){.request = NULL})
 
-/* Whether the event is a clock of each core (cpu_wide.h). */
+/* Whether the event is a clock of each core (attach_per_core.c). */
 static inline bool yarn_cpu_wide_is(const struct yarn_session *session, uint32_t number)
 {
     return session->wide.is_on && number == session->wide.number;
+}
+
+/* Groups of events: they stand beside each other among the session's, the leader first. An event
+ * alone is a group of one. */
+
+/* The leader's number, and the one behind the last of the group that begins at `first`. */
+static inline uint32_t yarn_group_first(const struct yarn_session *session, uint32_t number)
+{
+    uint8_t group = session->statuses[number].spec.group;
+    while (group && number && session->statuses[number - 1].spec.group == group)
+        number--;
+    return number;
+}
+
+static inline uint32_t yarn_group_end(const struct yarn_session *session, uint32_t first)
+{
+    uint32_t end = first + 1;
+    uint8_t group = session->statuses[first].spec.group;
+    while (group && end < session->request->nr_events && session->statuses[end].spec.group == group)
+        end++;
+    return end;
+}
+
+/* Which event is whose alternate (alternates.h), by their numbers. */
+
+/* An alternate is an event of its own, numbered behind those of the request (alternates.h). */
+static inline bool yarn_alternates_is_one(const struct yarn_session *session, uint32_t number)
+{
+    return number - session->alternates.first < session->alternates.count;
+}
+
+/* Whose turn it may be: of events that have an alternate, and of these. */
+static inline enum yarn_side yarn_alternates_side(const struct yarn_session *session,
+                                                  uint32_t number)
+{
+    if (yarn_alternates_is_one(session, number))
+        return YARN_SIDE_ALTERNATES;
+    return number < session->request->nr_events && session->statuses[number].alternate
+               ? YARN_SIDE_FIRST
+               : YARN_SIDE_NONE;
+}
+
+/* The event whose alternate it is; else itself. */
+static inline uint32_t yarn_alternates_first(const struct yarn_session *session, uint32_t number)
+{
+    return yarn_alternates_is_one(session, number) ? session->statuses[number].alternate_of - 1
+                                                   : number;
+}
+
+/* Switch records: on each thread and core one more inherited event, a dummy that writes a record
+ * when the thread comes onto the core and when it leaves it. Of its own, so that it can be turned
+ * off without the clock. It is the first thing that is given up: what refuses it refuses nothing
+ * else. */
+
+enum { YARN_SWITCHES_NUMBER = 0x7fffffff }; /* of such an event: it has no samples */
+
+static inline bool yarn_switches_is_of(const struct yarn_event *event)
+{
+    return event->number == YARN_SWITCHES_NUMBER;
+}
+
+/* True where they are wanted and not given up. */
+static inline bool yarn_switches_are_recorded(const struct yarn_session *session)
+{
+    return session->request->records_switches && !session->switches.reason;
+}
+
+/* Opens the event of a thread on a core, disabled, which writes into the ring of `leader`. -ESRCH:
+ * the thread has gone; -EMFILE and -ENFILE: there are no descriptors; all else gives them up
+ * (switches.reason). On failure it is closed. */
+YARN_MUST_CHECK static inline int yarn_switches_open(const struct yarn_session *session, pid_t tid,
+                                                     int cpu, const struct yarn_event *leader,
+                                                     struct yarn_event *ret_event)
+{
+    struct yarn_attr_options options = {
+        .features = session->report.features,
+        .is_single = session->threads != NULL,
+        .starts_at_exec = session->request->starts_at_exec,
+    };
+    struct perf_event_attr attr = yarn_attr_of_switches(&options);
+    int err = yarn_event_open(ret_event, &attr, YARN_SWITCHES_NUMBER, tid, cpu);
+    if (err)
+        return err;
+    err = yarn_event_redirect(ret_event, leader);
+    if (err)
+        yarn_event_close(ret_event);
+    return err;
 }

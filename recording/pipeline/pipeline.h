@@ -17,7 +17,7 @@
 #pragma once
 
 #include "core/record/edges.h"
-#include "core/record/listener.h"
+#include "core/record/record.h"
 #include "recording/account/account.h"
 #include "recording/dump/process_dump.h"
 #include "recording/pipeline/frame_names.h"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "core/event/cpu_list.h"
 #include "core/event/parse.h"
 #include "core/event/pmu.h"
+#include "core/event/spec.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -8,7 +8,6 @@
 #include "core/base/text.h"
 #include "core/event/event.h"
 #include "core/event/machine.h"
-#include "core/event/refusal.h"
 #include "core/event/sample_filter.h"
 #include "core/event/status.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "core/event/refusal.h"
 #include "core/event/spec.h"
+#include "core/event/status.h"
 #include "tests/support/suite.h"
 
 /* What perf_event_open(2) is documented to refuse with, and what else comes out of it. */

@@ -2,7 +2,7 @@
 #include <check.h>
 
 #include "core/event/encoded.h"
-#include "core/event/told_apart.h"
+#include "core/event/parse.h"
 #include "tests/support/suite.h"
 
 static struct yarn_arena arena;
