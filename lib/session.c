@@ -152,7 +152,10 @@ static int walk(struct unwinder *unwinder, const struct yarn_record *record,
         unwinder->is_old = false;
     }
     const struct yarn_stack_copy copy = {
-        .start = registers.sp, .first = yarn_span_of(record->stack.data, record->stack.size)};
+        .start = registers.sp,
+        .first = yarn_span_of(record->stack.data, record->stack.size),
+        .time_ns = record->time,
+    };
     enter();
     yarn_unwinder_unwind(unwinder->unwinder, &registers, &copy, &unwinder->frames);
     leave();

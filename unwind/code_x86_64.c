@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/code_x86_64.h"
 
-#include "unwind/instruction_x86_64.h"
+#include "unwind/code_source_x86_64.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, NR_REGISTERS = 16, WORD_SIZE = 8 };
 enum { DWARF_RBP = 6, DWARF_RSP = 7 };
@@ -11,10 +11,10 @@ enum {
     WAYS_MAX = 48, /* that are left for later */
     STORES_MAX = 12,
     CALLS_MAX = 4,
-    SEEN_SIZE = 4096, /* a power of two */
-    LIVE_SIZE = 256,
+    SEEN_SIZE = 4096,     /* a power of two */
     OFFSET_MAX = 1 << 28, /* no stack is that deep */
     SET_UP_MAX = 8192,    /* how far back a function may have begun */
+    SIGNAL_RETURN_SIZE = 7,
 };
 
 /* Registers that a call preserves. */
@@ -45,8 +45,7 @@ struct way {
 };
 
 struct exploration {
-    const struct yarn_image *image;   /* NULL: the process's memory */
-    const struct yarn_target *target; /* of that */
+    struct yarn_code_source *source;
     struct way ways[WAYS_MAX];
     unsigned nr_ways, nr_left; /* instructions */
     uint64_t begin;
@@ -54,7 +53,6 @@ struct exploration {
         uint32_t distance; /* from the start of the first path, plus 1 */
         struct word sp;
     } seen[SEEN_SIZE];
-    uint8_t live[LIVE_SIZE];
     struct yarn_rule rule; /* of the ways out so far */
     uint64_t goal;         /* 0: none */
     struct word frame;     /* what the frame pointer holds at the goal */
@@ -267,7 +265,8 @@ static void take_return(struct exploration *all, const struct way *way, int32_t 
 static bool lead(struct exploration *all, const struct way *way, uint64_t target)
 {
     struct yarn_fde fde;
-    int err = all->image ? yarn_cfi_find(all->image, target, &fde) : -ENOENT;
+    const struct yarn_image *image = all->source->image;
+    int err = image ? yarn_cfi_find(image, target, &fde) : -ENOENT;
     if (err)
         return err == -ENOENT;
     struct yarn_rule rule = yarn_machine_native.compile(&fde, target);
@@ -352,48 +351,16 @@ static bool follow(struct exploration *all, struct way *way, const struct yarn_i
     }
 }
 
-/* The code between two functions that have tables, as far as the view has it. */
-struct piece {
-    struct yarn_span bytes;
-    uint64_t at, end;
-};
-
-static struct yarn_span code_at(struct exploration *all, uint64_t vaddr)
-{
-    enum { PAGE = 4096 };
-    if (all->image)
-        return yarn_image_at(all->image, vaddr);
-    size_t in_page = PAGE - vaddr % PAGE;
-    size_t size = in_page < LIVE_SIZE ? in_page : LIVE_SIZE;
-    if (yarn_target_read(all->target, vaddr, all->live, LIVE_SIZE) == 0)
-        size = LIVE_SIZE;
-    else if (yarn_target_read(all->target, vaddr, all->live, size))
-        size = 0;
-    return yarn_span_of(all->live, size);
-}
-
-static bool read_at(struct exploration *all, uint64_t vaddr, struct piece *piece,
-                    struct yarn_instruction *ret_instruction)
-{
-    enum { LONGEST = 15 };
-    uint64_t from = vaddr - piece->at;
-    if (from >= piece->bytes.size || piece->bytes.size - from < LONGEST) {
-        *piece = (struct piece){code_at(all, vaddr), vaddr, piece->end};
-        from = 0;
-    }
-    return vaddr < piece->end &&
-           yarn_instruction_read(yarn_span_from(piece->bytes, from), ret_instruction);
-}
-
 /* Until it ends, or comes to where another has been. */
 static void explore(struct exploration *all, struct way *way)
 {
     struct yarn_instruction now;
-    struct piece piece = {.at = way->at, .end = UINT64_MAX};
+    const struct yarn_image *image = all->source->image;
     uint64_t begin, end;
-    if (all->image && yarn_cfi_gap(all->image, way->at, &begin, &end))
-        piece.end = end;
-    while (all->nr_left && read_at(all, way->at, &piece, &now)) {
+    if (!image || !yarn_cfi_gap(image, way->at, &begin, &end))
+        end = UINT64_MAX;
+    all->source->bytes = YARN_SPAN_EMPTY;
+    while (all->nr_left && way->at < end && yarn_code_source_read(all->source, way->at, &now)) {
         all->nr_left--;
         way->at += now.size;
         apply(way, &now);
@@ -428,8 +395,7 @@ static void explore_all(struct exploration *all, const struct way *first, uint64
                         bool ends_at_calls)
 {
     struct way way;
-    *all = (struct exploration){.image = all->image,
-                                .target = all->target,
+    *all = (struct exploration){.source = all->source,
                                 .goal = goal,
                                 .ends_at_calls = ends_at_calls,
                                 .begin = first->at,
@@ -449,7 +415,7 @@ static uint64_t find_set_up(struct exploration *all, uint64_t vaddr)
     static const uint8_t set_up[] = {0x55, 0x48, 0x89, 0xe5};
     enum { LOOK = 64, STEP = LOOK - sizeof set_up + 1 };
     for (uint64_t back = STEP; back < SET_UP_MAX && back < vaddr; back += STEP) {
-        struct yarn_span code = code_at(all, vaddr - back);
+        struct yarn_span code = yarn_code_source_at(all->source, vaddr - back);
         code.size = yarn_size_min(code.size, LOOK);
         for (size_t at = code.size; at-- > 0;)
             if (yarn_span_equal(yarn_span_sub(code, at, sizeof set_up),
@@ -483,18 +449,24 @@ static struct yarn_rule rule_of_frame(struct exploration *all, uint64_t vaddr)
 
 struct yarn_rule yarn_code_rule_x86_64(const struct yarn_image *image,
                                        const struct yarn_target *target, uint64_t vaddr,
-                                       bool is_called)
+                                       bool is_called, struct yarn_code_extent *ret_near)
 {
-    struct exploration all = {.image = image, .target = target};
+    struct yarn_code_source source = {
+        .image = image, .target = target, .near = {vaddr - is_called, vaddr + 1}};
+    struct exploration all = {.source = &source};
     struct way first = begin(vaddr);
-    if (is_signal_return(code_at(&all, vaddr)))
+    *ret_near = source.near;
+    if (is_signal_return(yarn_code_source_at(&source, vaddr))) {
+        ret_near->to = vaddr + SIGNAL_RETURN_SIZE;
         return (struct yarn_rule){.kind = YARN_RULE_SIGNAL, .is_signal = true};
+    }
     if (is_called)
         note_call(&first);
     explore_all(&all, &first, 0, !is_called);
     if (all.has_contradiction || all.rule.kind == YARN_RULE_NONE)
         explore_all(&all, &first, 0, false);
     if (all.has_contradiction || all.rule.kind == YARN_RULE_NONE)
-        return rule_of_frame(&all, vaddr);
+        all.rule = rule_of_frame(&all, vaddr);
+    *ret_near = source.near;
     return all.rule;
 }

@@ -15,8 +15,9 @@
 #include "unwind/rule.h"
 
 /* `image`: NULL for code in the memory of `target`. `vaddr`: of the next instruction. `is_called`:
- * the one before it is a call that has not returned. Kind NONE where the analysis is not
+ * the one before it is a call that has not returned. *ret_near: the code that was read within 4 KiB
+ * of it. Kind NONE where the analysis is not
  * conclusive. */
 struct yarn_rule yarn_code_rule_x86_64(const struct yarn_image *image,
                                        const struct yarn_target *target, uint64_t vaddr,
-                                       bool is_called);
+                                       bool is_called, struct yarn_code_extent *ret_near);

@@ -77,7 +77,8 @@ static bool pop(struct yarn_rule_cache *cache, const struct yarn_rule *rule,
         caller->sp += (uint64_t)rule->popped * WORD_SIZE;
         return true;
     }
-    struct yarn_rule next = yarn_rule_cache_read_code(cache, caller->ip, true);
+    struct yarn_code_extent near;
+    struct yarn_rule next = yarn_rule_cache_read_code(cache, caller->ip, true, &near);
     return next.kind != YARN_RULE_REGISTER || next.base == cache->machine->frame;
 }
 
@@ -86,7 +87,8 @@ static enum yarn_step step_by_code(struct yarn_rule_cache *cache,
                                    struct yarn_registers *registers)
 {
     struct yarn_registers caller = *registers;
-    struct yarn_rule rule = yarn_rule_cache_read_code(cache, registers->ip, !*is_exact);
+    struct yarn_code_extent near;
+    struct yarn_rule rule = yarn_rule_cache_read_code(cache, registers->ip, !*is_exact, &near);
     if (rule.kind == YARN_RULE_NONE)
         return YARN_STEP_UNKNOWN;
     enum yarn_step step = cache->machine->step(&rule, stack, &caller);
@@ -95,19 +97,32 @@ static enum yarn_step step_by_code(struct yarn_rule_cache *cache,
     if (!rule.is_signal && (!yarn_fallback_is_return(cache, caller.ip) ||
                             !leads_on(cache, stack, caller) || !pop(cache, &rule, &caller)))
         return YARN_STEP_UNKNOWN;
+    if (near.to && !yarn_live_code_is_proven(&cache->live, near))
+        return YARN_STEP_TRUNCATED;
     *is_exact = rule.is_signal;
     *registers = caller;
     return YARN_STEP_OK;
 }
 
+/* Behind generated code that has become other code since there was a call, perhaps. */
+static bool may_be_return(struct yarn_rule_cache *cache, uint64_t address)
+{
+    if (yarn_fallback_is_return(cache, address))
+        return true;
+    const struct yarn_module *module = yarn_module_map_find(cache->map, address - 1);
+    struct yarn_code_extent call = {address - CALL_SIZE_MAX, address};
+    return module && module->kind == YARN_MODULE_ANONYMOUS &&
+           !yarn_live_code_is_proven(&cache->live, call);
+}
+
 /* A frame that has not set up its own frame pointer has its return address below the frame that it
  * marks. */
-static bool may_hide_frame(const struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
+static bool may_hide_frame(struct yarn_rule_cache *cache, const struct yarn_stack_copy *stack,
                            uint64_t from, uint64_t to)
 {
     uint64_t word;
     for (uint64_t at = from; at < to; at += WORD_SIZE)
-        if (!yarn_stack_copy_read(stack, at, &word) || yarn_fallback_is_return(cache, word))
+        if (!yarn_stack_copy_read(stack, at, &word) || may_be_return(cache, word))
             return true;
     return false;
 }
@@ -171,16 +186,17 @@ enum yarn_step yarn_fallback_step(struct yarn_rule_cache *cache,
     bool has_file = module && module->image;
     if (has_file && is_process_entry(module, stack, registers))
         return YARN_STEP_END;
-    enum yarn_step step = step_by_code(cache, stack, is_exact, registers);
     if (has_file)
-        return step;
-    if (step != YARN_STEP_UNKNOWN && step != YARN_STEP_END)
-        return step;
-    if (!module && *is_exact && registers->ip < LOWEST_ADDRESS)
-        step = step_from_nowhere(cache, stack, registers);
-    else
-        step = step_by_frame_pointer(cache, stack, registers);
-    *is_exact &= step != YARN_STEP_OK;
+        return step_by_code(cache, stack, is_exact, registers);
+    bool is_nowhere = !module && *is_exact && registers->ip < LOWEST_ADDRESS;
+    enum yarn_step by_code, step = is_nowhere ? step_from_nowhere(cache, stack, registers)
+                                              : step_by_frame_pointer(cache, stack, registers);
+    if (step == YARN_STEP_OK) {
+        *is_exact = false;
+    } else if (!is_nowhere) {
+        by_code = step_by_code(cache, stack, is_exact, registers);
+        step = by_code == YARN_STEP_UNKNOWN ? step : by_code;
+    }
     /* A zero where code without a file should have its caller proves nothing: such code changes. */
     return step == YARN_STEP_END ? YARN_STEP_UNKNOWN : step;
 }

@@ -25,6 +25,11 @@ enum yarn_rule_kind {
     YARN_RULE_KIND_COUNT,
 };
 
+/* Addresses of code that a rule was made from. */
+struct yarn_code_extent {
+    uint64_t from, to;
+};
+
 /* Of `popped`: unknown. */
 enum { YARN_POPPED_UNKNOWN = UINT8_MAX };
 
@@ -77,9 +82,10 @@ struct yarn_unwind_machine {
                                 struct yarn_registers *registers);
     /* The rule of code that no FDE covers, for the instruction at `vaddr`, which is a return
      * address if `is_called`; kind NONE where the analysis is not conclusive. Without an image the
-     * code is read from the memory of `target`. */
+     * code is read from the memory of `target`. *ret_near: what was read of it around there. */
     struct yarn_rule (*read_code)(const struct yarn_image *image, const struct yarn_target *target,
-                                  uint64_t vaddr, bool is_called);
+                                  uint64_t vaddr, bool is_called,
+                                  struct yarn_code_extent *ret_near);
     /* How far below the CFA the stack pointer of a function is at one of its instructions, by its
      * code, whose begin has the CFA a word above: see depth_x86_64.h. */
     bool (*read_depth)(struct yarn_span code, uint32_t at, struct yarn_code_depth *ret_depth);

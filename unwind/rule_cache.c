@@ -3,7 +3,6 @@
 
 #include <assert.h>
 
-#include "core/base/crc32c.h"
 #include "core/base/pages.h"
 
 enum {
@@ -38,6 +37,7 @@ int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *
         .generation = yarn_module_map_generation(map),
         .epoch = 1,
     };
+    yarn_live_code_open(&cache->live, yarn_module_map_target(map));
     return 0;
 }
 
@@ -160,52 +160,69 @@ struct yarn_cached_rule yarn_rule_cache_find(struct yarn_rule_cache *cache, uint
     return made;
 }
 
-/* Of the code around an address in memory, by which it is known again: compilers put other code in
- * its place, and nobody says so. 0: none is there. */
-static uint32_t sign(const struct yarn_target *target, uint64_t ip)
+/* Of code in memory the slot has how far around the address it was read, and its signature. */
+static struct yarn_code_extent near_of(const struct yarn_cached_rule *rule, uint64_t ip)
 {
-    enum { AROUND = 16 };
-    uint8_t code[2 * AROUND];
-    if (yarn_target_read(target, ip - AROUND, code, sizeof code) == 0)
-        return yarn_crc32c(0, yarn_span_of(code, sizeof code)) | 1;
-    return yarn_target_read(target, ip, code, AROUND) == 0
-               ? yarn_crc32c(0, yarn_span_of(code, AROUND)) | 1
-               : 0;
+    return (struct yarn_code_extent){ip - rule->module, ip + rule->function_size};
+}
+
+static bool is_same_code(struct yarn_rule_cache *cache, const struct yarn_cached_rule *rule,
+                         uint64_t ip)
+{
+    uint32_t signature = yarn_live_code_sign(&cache->live, near_of(rule, ip));
+    return signature && rule->function == signature;
+}
+
+static struct yarn_cached_rule make_by_code(struct yarn_rule_cache *cache,
+                                            const struct yarn_module *module, uint64_t ip,
+                                            bool is_called)
+{
+    const struct yarn_image *image = module ? module->image : NULL;
+    struct yarn_code_extent near;
+    struct yarn_cached_rule made = {
+        .rule = cache->machine->read_code(image, cache->live.target, image ? ip - module->bias : ip,
+                                          is_called, &near),
+    };
+    if (!image) {
+        made.module = (uint32_t)(ip - near.from);
+        made.function_size = (uint32_t)(near.to - ip);
+        made.function = yarn_live_code_sign(&cache->live, near);
+    }
+    return made;
 }
 
 /* Kept in slots of their own, which programs' addresses leave free, by the byte in which the last
  * instruction ends or the next one begins: no instruction begins in the last byte of a call. */
 struct yarn_rule yarn_rule_cache_read_code(struct yarn_rule_cache *cache, uint64_t ip,
-                                           bool is_called)
+                                           bool is_called, struct yarn_code_extent *ret_near)
 {
     const uint64_t mark = UINT64_C(1) << (EPOCH_SHIFT - 1);
-    const struct yarn_target *target = yarn_module_map_target(cache->map);
-    const struct yarn_rule none = {.kind = YARN_RULE_NONE};
     const struct yarn_module *module = yarn_module_map_find(cache->map, ip - is_called);
-    const struct yarn_image *image = module ? module->image : NULL;
-    uint32_t signature = image ? 0 : sign(target, ip);
-    if (ip & ~(mark - 1) || (!image && !signature))
-        return none;
+    bool has_file = module && module->image;
+    *ret_near = (struct yarn_code_extent){0, 0};
+    if (ip & ~(mark - 1))
+        return (struct yarn_rule){.kind = YARN_RULE_NONE};
     uint64_t key = (ip - is_called) | mark | (uint64_t)cache->epoch << EPOCH_SHIFT;
     struct yarn_cached_rule *found = find(cache, key);
-    if (found && found->function == signature)
-        return found->rule;
-    struct yarn_cached_rule made = {
-        .key = key,
-        .function = signature,
-        .rule = cache->machine->read_code(image, target, image ? ip - module->bias : ip, is_called),
-    };
-    if (found)
-        *found = made;
-    else
-        keep(cache, &made);
-    return made.rule;
+    if (!found || (!has_file && !is_same_code(cache, found, ip))) {
+        struct yarn_cached_rule made = make_by_code(cache, module, ip, is_called);
+        made.key = key;
+        if (found)
+            *found = made;
+        else
+            keep(cache, &made);
+        found = find(cache, key);
+    }
+    if (!has_file)
+        *ret_near = near_of(found, ip);
+    return found->rule;
 }
 
 void yarn_rule_cache_close(struct yarn_rule_cache *cache)
 {
     if (!cache->slots)
         return;
+    yarn_live_code_close(&cache->live);
     yarn_room_close(&cache->room);
     yarn_pages_uncount(bytes_of(cache->sets_log2));
     cache->slots = NULL;

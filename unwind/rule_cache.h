@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/base/room.h"
+#include "unwind/live_code.h"
 #include "unwind/module_map.h"
 #include "unwind/rule.h"
 
@@ -30,6 +31,7 @@ struct yarn_rule_cache {
     size_t nr_used;              /* slots of this epoch */
     struct yarn_module_map *map; /* borrowed; outlives the cache */
     const struct yarn_unwind_machine *machine;
+    struct yarn_live_code live;
     uint64_t generation; /* of the map, that the slots of this epoch are from */
     uint16_t epoch;      /* never 0 */
 };
@@ -43,9 +45,9 @@ bool yarn_rule_cache_refresh(struct yarn_rule_cache *cache);
 struct yarn_cached_rule yarn_rule_cache_find(struct yarn_rule_cache *cache, uint64_t lookup_ip);
 
 /* By the code itself, in its file or, where it has none, in memory: see yarn_machine's read_code.
- */
+ * *ret_near: what may have changed of it; empty for a file's. */
 struct yarn_rule yarn_rule_cache_read_code(struct yarn_rule_cache *cache, uint64_t ip,
-                                           bool is_called);
+                                           bool is_called, struct yarn_code_extent *ret_near);
 
 /* Idempotent. */
 void yarn_rule_cache_close(struct yarn_rule_cache *cache);

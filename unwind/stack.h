@@ -26,6 +26,7 @@ struct yarn_stack_copy {
     uint64_t start;
     struct yarn_span first, second;
     struct yarn_stack_windows *windows; /* borrowed: no copy, both are empty; else NULL */
+    uint64_t time_ns;                   /* of the copy; 0: the thread still stands there */
 };
 
 /* A little-endian word; false where any byte of it lies outside the copy. */

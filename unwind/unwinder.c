@@ -349,6 +349,7 @@ static void walk_stack(struct yarn_unwinder *unwinder, const struct yarn_registe
         .frames = ret_frames,
     };
     ret_frames->count = 0;
+    unwinder->cache.live.sample_ns = stack->time_ns;
     bool is_foreign = run(&walk); /* to our rules */
     check_search(&walk);
     if (!is_foreign || walk.by_libunwind || walk.has_searched)
@@ -388,6 +389,16 @@ void yarn_unwinder_unwind_blocked(struct yarn_unwinder *unwinder, uint64_t ip, u
     registers.valid = UINT64_C(1) << machine->ip | UINT64_C(1) << machine->sp;
     yarn_stack_windows_clear(windows, yarn_module_map_target(unwinder->map));
     yarn_unwinder_unwind(unwinder, &registers, &stack, ret_frames);
+}
+
+uint64_t yarn_unwinder_watch_ns(const struct yarn_unwinder *unwinder)
+{
+    return unwinder->cache.live.watch_ns;
+}
+
+void yarn_unwinder_watch_code(struct yarn_unwinder *unwinder, uint64_t now_ns)
+{
+    yarn_live_code_watch(&unwinder->cache.live, now_ns);
 }
 
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip)

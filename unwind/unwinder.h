@@ -59,6 +59,11 @@ void yarn_unwinder_unwind_blocked(struct yarn_unwinder *unwinder, uint64_t ip, u
                                   struct yarn_stack_windows *windows,
                                   struct yarn_frames *ret_frames);
 
+/* When yarn_unwinder_watch_code is to be called: some generated code is new, or changes;
+ * UINT64_MAX: none. */
+uint64_t yarn_unwinder_watch_ns(const struct yarn_unwinder *unwinder);
+void yarn_unwinder_watch_code(struct yarn_unwinder *unwinder, uint64_t now_ns);
+
 /* True where the code at the address is marked as having no caller (_start, clone3):
  * then a chain of frame pointers that ended there is complete. */
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip);

@@ -133,6 +133,9 @@ static uint64_t next_timeout(struct yarn_recorder *recorder, const struct turns 
     timeout_ns =
         yarn_u64_min(timeout_ns, yarn_recording_off_cpu_timeout_ns(&recorder->recording, now_ns,
                                                                    rest_of(recorder, turns)));
+    if (!turns->idleness.since_ns)
+        timeout_ns =
+            yarn_u64_min(timeout_ns, yarn_recording_watch_code(&recorder->recording, now_ns));
     timeout_ns = yarn_u64_min(timeout_ns, yarn_recording_confirm(&recorder->recording, now_ns));
     return yarn_schedule_wait_ns(&recorder->schedule, now_ns, timeout_ns);
 }

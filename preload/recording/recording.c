@@ -57,6 +57,12 @@ uint64_t yarn_recording_off_cpu_timeout_ns(const struct yarn_recording *recordin
     return yarn_u64_minus(due_ns, now_ns) + (is_asleep ? YARN_MERGE_MARGIN_NS : 0);
 }
 
+uint64_t yarn_recording_watch_code(struct yarn_recording *recording, uint64_t now_ns)
+{
+    yarn_unwinder_watch_code(recording->pipeline.unwinder, now_ns);
+    return yarn_u64_minus(yarn_unwinder_watch_ns(recording->pipeline.unwinder), now_ns);
+}
+
 size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_pipeline_listener(&recording->pipeline);

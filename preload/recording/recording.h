@@ -72,6 +72,9 @@ void yarn_recording_flush(struct yarn_recording *recording, bool is_last);
 uint64_t yarn_recording_off_cpu_timeout_ns(const struct yarn_recording *recording, uint64_t now_ns,
                                            bool is_asleep);
 
+/* Reads generated code again that is new, or changes; how long until the next time. */
+uint64_t yarn_recording_watch_code(struct yarn_recording *recording, uint64_t now_ns);
+
 /* The host has slept and works again: what it counts from now on is no part of its sleep. */
 void yarn_recording_wake(struct yarn_recording *recording);
 

@@ -94,6 +94,7 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_typed_record *
         .start = registers.sp,
         .first = sample->stack.first,
         .second = sample->stack.second,
+        .time_ns = sample->perf.time,
     };
     yarn_unwinder_unwind(walks->unwinder, &registers, &stack, frames);
     note_copy(walks, frames->end == YARN_UNWIND_TRUNCATED);

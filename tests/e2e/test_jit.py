@@ -2,6 +2,8 @@
 """Code that is generated at run time has the names that its compiler publishes, and the kernel's code
 those of the kernel."""
 
+import bisect
+import collections
 import os
 import pathlib
 import re
@@ -62,6 +64,44 @@ class Named(harness.Case):
     def test_a_jitdump_names_functions_where_they_were_made_and_moved_to(self):
         _, shares = self.shares("jitdump")
         self.assertGreater(shares.get("dumped", 0), 95)
+
+
+class Regenerated(harness.Case):
+    """Two functions take turns at one address; the host's own clock says who ran. No frame of the other,
+    nor of what earlier calls left on the stack, is shown."""
+
+    HOST = harness.HOSTS / "regenerated_x86_64"
+
+    def verdicts(self, interval_us):
+        run = self.run_program([self.HOST, interval_us, 2500], YARN_EVENTS="cpu-clock/freq=2000/u")
+        self.assertEqual(run.status, 0)
+        turns = [line.split() for line in run.stdout.decode().splitlines()]
+        begins = [int(turn[0]) for turn in turns]
+        verdicts = collections.Counter()
+        for sample in harness.samples(run.dumps):
+            turn = turns[bisect.bisect_right(begins, sample.time_ns) - 1]
+            names = [frame.name for frame in sample.frames]
+            if sample.frames[0].module == "[anon]" or names[0] == "[unknown]":
+                inside = int(turn[0]) + 2000 <= sample.time_ns <= int(turn[1]) - 2000
+                verdicts[self.verdict(names, turn[2]) if inside else "between"] += 1
+        print(f"\n{interval_us} us: {dict(verdicts)}", flush=True)
+        return verdicts
+
+    def verdict(self, names, caller):
+        if names[1:] in (["[truncated]"], ["[no unwind information]"]):
+            return "truncated"
+        return "whole" if names[1:4] == ["run", caller, "main"] else f"wrong: {names[1:4]}"
+
+    def test_no_frame_of_a_stale_stack_is_shown(self):
+        if not self.HOST.exists():
+            self.skipTest("the host that generates code is for x86-64 only")
+        for interval_us in 500, 5000, 50000, 2500000:
+            with self.subTest(interval_us=interval_us):
+                verdicts = self.verdicts(interval_us)
+                self.assertGreater(verdicts["whole"] + verdicts["truncated"], 100)
+                self.assertEqual([key for key in verdicts if key.startswith("wrong")], [])
+                if interval_us == 2500000:  # nothing changes
+                    self.assertGreater(verdicts["whole"], 0.8 * verdicts.total())
 
 
 class Node(harness.Case):

@@ -48,8 +48,9 @@ static void step_by(const struct yarn_unwind_machine *machine, const struct yarn
 
 static void read_code(const struct yarn_image *image, uint64_t offset)
 {
-    struct yarn_rule rule = yarn_machine_native.read_code(image, &yarn_target_nobody,
-                                                          CODE_VADDR + offset % 64, offset & 64);
+    struct yarn_code_extent near;
+    struct yarn_rule rule = yarn_machine_native.read_code(
+        image, &yarn_target_nobody, CODE_VADDR + offset % 64, offset & 64, &near);
     if (rule.kind == YARN_RULE_REGISTER && rule.base == yarn_machine_native.sp &&
         rule.cfa_offset <= 0)
         __builtin_trap(); /* a walk must climb */

@@ -86,8 +86,11 @@ START_TEST(code_proves_where_the_return_address_is_or_nothing)
     uint8_t code[2 * PADDING + 32];
     memset(code, INT3, sizeof code);
     memcpy(code + PADDING, row->code, row->size);
-    struct yarn_rule rule = yarn_code_rule_x86_64(
-        NULL, &yarn_target_self, (uint64_t)(uintptr_t)(code + PADDING + row->at), row->is_called);
+    uint64_t at = (uintptr_t)(code + PADDING + row->at);
+    struct yarn_code_extent near;
+    struct yarn_rule rule =
+        yarn_code_rule_x86_64(NULL, &yarn_target_self, at, row->is_called, &near);
+    ck_assert(near.from <= at && near.to > at);
     ck_assert_msg((rule.kind == YARN_RULE_REGISTER) == (row->base != 0), "%s: proven", row->what);
     if (!row->base)
         return;
@@ -101,8 +104,9 @@ END_TEST
 START_TEST(a_signal_s_return_is_known_by_its_instructions)
 {
     static const uint8_t longer[] = {0x48, 0xc7, 0xc0, 15, 0, 0, 0, 0x0f, 0x05, 0xc3};
+    struct yarn_code_extent near;
     struct yarn_rule rule =
-        yarn_code_rule_x86_64(NULL, &yarn_target_self, (uint64_t)(uintptr_t)longer, true);
+        yarn_code_rule_x86_64(NULL, &yarn_target_self, (uint64_t)(uintptr_t)longer, true, &near);
     ck_assert_int_eq(rule.kind, YARN_RULE_SIGNAL);
     ck_assert(rule.is_signal);
 }
@@ -116,7 +120,8 @@ static void compare(const struct yarn_image *bare, const struct yarn_fde *fde, u
                     bool is_called, struct tally *tally)
 {
     struct yarn_rule want = yarn_machine_native.compile(fde, vaddr - is_called);
-    struct yarn_rule got = yarn_code_rule_x86_64(bare, &yarn_target_self, vaddr, is_called);
+    struct yarn_code_extent near;
+    struct yarn_rule got = yarn_code_rule_x86_64(bare, &yarn_target_self, vaddr, is_called, &near);
     tally->nr_all++;
     if (got.kind == YARN_RULE_NONE)
         tally->nr_unknown++;

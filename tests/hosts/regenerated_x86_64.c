@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Two generated functions at one address, with frames of their own size, each called by another
+ * function, that take turns; frames of the stack between are full of return addresses of earlier
+ * calls. Prints who ran from when to when: its own truth.
+ *   regenerated_x86_64 MICROSECONDS RUN_MILLISECONDS
+ */
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { ROUNDS = 20000, TURNS_MAX = 1 << 16 };
+/* sub $SIZE, %rsp; mov $ROUNDS, %ecx; 1: dec %rcx; jnz 1b; add $SIZE, %rsp; ret */
+static uint8_t code[] = {0x48,        0x81, 0xec, 0,    0,    0,    0,    0xb9, ROUNDS & 0xff,
+                         ROUNDS >> 8, 0,    0,    0x48, 0xff, 0xc9, 0x75, 0xfb, 0x48,
+                         0x81,        0xc4, 0,    0,    0,    0,    0xc3};
+static const uint32_t frame_bytes[] = {72, 328};
+static struct turn {
+    uint64_t from_ns, to_ns;
+} turns[TURNS_MAX];
+static void (*generated)(void);
+
+static uint64_t now_ns(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* Leaves its return addresses behind. */
+__attribute__((noinline)) static int lay(int depth)
+{
+    int sum = depth ? lay(depth - 1) : 0;
+    __asm__ volatile("" : "+r"(sum));
+    return sum + 1;
+}
+
+__attribute__((noinline)) static void run(struct turn *turn, uint64_t ns)
+{
+    turn->from_ns = now_ns();
+    do {
+        lay(60);
+        generated();
+        turn->to_ns = now_ns();
+    } while (turn->to_ns - turn->from_ns < ns);
+}
+
+__attribute__((noinline)) static void call_first(struct turn *turn, uint64_t ns)
+{
+    run(turn, ns);
+    __asm__ volatile("");
+}
+
+__attribute__((noinline)) static void call_second(struct turn *turn, uint64_t ns)
+{
+    run(turn, ns);
+    __asm__ volatile("");
+}
+
+int main(int argc, char **argv)
+{
+    uint64_t turn_ns = argc > 2 ? strtoull(argv[1], NULL, 10) * 1000 : 0;
+    uint64_t end_ns = now_ns() + (argc > 2 ? strtoull(argv[2], NULL, 10) * 1000000 : 0);
+    uint8_t *memory =
+        mmap(NULL, 4096, PROT_READ | PROT_WRITE | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return 1;
+    memcpy(&generated, &memory, sizeof generated);
+    unsigned nr = 0;
+    for (; nr < TURNS_MAX && now_ns() < end_ns; nr++) {
+        memcpy(code + 3, &frame_bytes[nr % 2], 4);
+        memcpy(code + 20, &frame_bytes[nr % 2], 4);
+        memcpy(memory, code, sizeof code);
+        (nr % 2 ? call_second : call_first)(&turns[nr], turn_ns);
+    }
+    for (unsigned i = 0; i < nr; i++)
+        printf("%llu %llu %s\n", (unsigned long long)turns[i].from_ns,
+               (unsigned long long)turns[i].to_ns, i % 2 ? "call_second" : "call_first");
+    return 0;
+}

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include <check.h>
+#include <sys/mman.h>
+
+#include "tests/support/suite.h"
+#include "unwind/live_code.h"
+
+enum { PAGE = 4096, LINE = 64, TRIES = 40 };
+#define WATCHED_NS (50 * YARN_NS_PER_MS)
+
+static struct yarn_live_code code;
+static uint8_t *bytes;
+static struct yarn_code_extent first, second; /* of two lines */
+
+static void open_code(void)
+{
+    bytes = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(bytes != MAP_FAILED);
+    for (size_t i = 0; i < PAGE; i++)
+        bytes[i] = (uint8_t)i;
+    uint64_t start = (uintptr_t)bytes;
+    first = (struct yarn_code_extent){start + 3, start + 9};
+    second = (struct yarn_code_extent){start + LINE, start + LINE + 1};
+    yarn_live_code_open(&code, &yarn_target_self);
+}
+
+static void close_code(void)
+{
+    yarn_live_code_close(&code);
+    yarn_live_code_close(&code);
+    munmap(bytes, 2 * PAGE);
+}
+
+static bool is_proven_now(struct yarn_code_extent extent)
+{
+    code.sample_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    return yarn_live_code_is_proven(&code, extent);
+}
+
+/* As the reader does, which other work on the machine may keep from it. */
+static bool becomes_proven(struct yarn_code_extent extent, void (*meanwhile)(void))
+{
+    bool is_proven = is_proven_now(extent);
+    for (unsigned i = 0; i < TRIES && !is_proven; i++) {
+        uint64_t now_ns, end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + WATCHED_NS;
+        while ((now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC)) < end_ns) {
+            yarn_live_code_watch(&code, now_ns);
+            if (meanwhile)
+                meanwhile();
+        }
+        is_proven = is_proven_now(extent);
+    }
+    return is_proven;
+}
+
+START_TEST(code_is_proven_once_it_was_the_same_before_the_sample_for_a_while)
+{
+    ck_assert(!is_proven_now(first));
+    uint64_t sample_ns = code.sample_ns;
+    ck_assert(becomes_proven(first, NULL));
+    code.sample_ns = sample_ns;
+    ck_assert(!yarn_live_code_is_proven(&code, first));
+}
+END_TEST
+
+START_TEST(changed_code_is_another_from_its_first_reading_on)
+{
+    ck_assert(becomes_proven(first, NULL));
+    ck_assert(becomes_proven(second, NULL));
+    uint32_t was = yarn_live_code_sign(&code, first);
+    bytes[5] = 0xcc;
+    ck_assert(!is_proven_now(first));
+    ck_assert_uint_ne(yarn_live_code_sign(&code, first), was);
+    ck_assert(is_proven_now(second));
+    bytes[5] = 5;
+    ck_assert(!is_proven_now(first));
+    ck_assert_uint_eq(yarn_live_code_sign(&code, first), was);
+}
+END_TEST
+
+static void change(void)
+{
+    static uint64_t changed_ns;
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (now_ns - changed_ns < 5 * YARN_NS_PER_MS)
+        return;
+    changed_ns = now_ns;
+    bytes[5] ^= 0xff;
+}
+
+START_TEST(code_that_goes_to_and_fro_is_never_proven)
+{
+    ck_assert(!becomes_proven(first, change));
+    ck_assert(is_proven_now(second) || becomes_proven(second, NULL));
+}
+END_TEST
+
+START_TEST(the_code_of_a_thread_that_still_stands_there_is_proven_by_itself)
+{
+    code.sample_ns = 0;
+    ck_assert(yarn_live_code_is_proven(&code, first));
+    ck_assert_uint_eq(code.watch_ns, UINT64_MAX);
+}
+END_TEST
+
+START_TEST(memory_that_is_empty_or_not_there_is_no_code)
+{
+    uint64_t start = (uintptr_t)bytes;
+    ck_assert_uint_eq(
+        yarn_live_code_sign(&code, (struct yarn_code_extent){start + PAGE, start + PAGE + 1}), 0);
+    munmap(bytes, PAGE);
+    ck_assert_uint_eq(yarn_live_code_sign(&code, first), 0);
+}
+END_TEST
+
+int main(void)
+{
+    Suite *suite = suite_create("live code");
+    TCase *tests = tcase_create("pages of its own");
+    tcase_add_checked_fixture(tests, open_code, close_code);
+    tcase_set_timeout(tests, 60);
+    tcase_add_test(tests, code_is_proven_once_it_was_the_same_before_the_sample_for_a_while);
+    tcase_add_test(tests, changed_code_is_another_from_its_first_reading_on);
+    tcase_add_test(tests, code_that_goes_to_and_fro_is_never_proven);
+    tcase_add_test(tests, the_code_of_a_thread_that_still_stands_there_is_proven_by_itself);
+    tcase_add_test(tests, memory_that_is_empty_or_not_there_is_no_code);
+    suite_add_tcase(suite, tests);
+    return run_suite(suite);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "unwind/live_code.h"
+
+enum {
+    PAGE = 4096,
+    LINE = 64,
+    LINES = PAGE / LINE,
+    PAGES_MAX = 2048,
+    READINGS = 12,         /* that found a line the same, before it is believed */
+    STEADY_DOUBLINGS = 10, /* at most */
+};
+
+/* A line that was found changed n times is believed once it was the same for this, times 2^n. */
+#define STEADY_NS (100 * YARN_NS_PER_MS)
+/* The pauses between two readings grow with the age of what was asked for in a page: changes that
+ * are less than an age apart are seen. */
+#define FIRST_PAUSE_NS (YARN_NS_PER_MS / 4)
+#define LAST_PAUSE_NS (20 * YARN_NS_PER_MS)
+#define YOUNG_NS (400 * YARN_NS_PER_MS)
+enum { PAUSE_SHARE = 2 }; /* of the age */
+
+struct line {
+    uint64_t since_ns; /* the end of the first reading that found it so */
+    uint32_t hash;     /* 0: all its bytes are equal, so no code */
+    unsigned nr_equal : 16, nr_changes : 16;
+};
+
+struct yarn_code_page {
+    uint64_t address;
+    uint64_t read_ns;  /* the begin of the last reading; 0: none */
+    uint64_t young_ns; /* the latest change of what was asked for */
+    bool is_asked;     /* whether it was the same */
+    struct line lines[LINES];
+};
+
+void yarn_live_code_open(struct yarn_live_code *code, const struct yarn_target *target)
+{
+    *code = (struct yarn_live_code){.target = target, .watch_ns = UINT64_MAX};
+}
+
+void yarn_live_code_close(struct yarn_live_code *code)
+{
+    yarn_room_close(&code->room);
+    yarn_table_close(&code->numbers);
+    code->nr_pages = 0;
+    code->watch_ns = UINT64_MAX;
+}
+
+static struct yarn_code_page *page_at(const struct yarn_live_code *code, size_t number)
+{
+    return (struct yarn_code_page *)code->room.base + number;
+}
+
+static bool make_room(struct yarn_live_code *code)
+{
+    if (code->nr_pages == PAGES_MAX) {
+        yarn_table_clear(&code->numbers);
+        code->nr_pages = 0;
+    }
+    if (!code->room.base)
+        yarn_room_open(&code->room, PAGES_MAX * sizeof(struct yarn_code_page));
+    return yarn_room_back(&code->room, (code->nr_pages + 1) * sizeof(struct yarn_code_page));
+}
+
+static struct yarn_code_page *find(struct yarn_live_code *code, uint64_t address)
+{
+    uint32_t number = yarn_table_find(&code->numbers, address);
+    if (number != YARN_TABLE_NONE)
+        return page_at(code, number);
+    if (!make_room(code) || yarn_table_remember(&code->numbers, address, (uint32_t)code->nr_pages))
+        return NULL;
+    struct yarn_code_page *page = page_at(code, code->nr_pages++);
+    *page = (struct yarn_code_page){.address = address};
+    return page;
+}
+
+static uint32_t hash_of(const uint64_t *words)
+{
+    uint64_t hash = 0, differences = 0;
+    for (unsigned i = 0; i < LINE / sizeof *words; i++) {
+        hash = yarn_hash_u64(hash ^ words[i]);
+        differences |= words[i] ^ words[0];
+    }
+    return differences || (uint8_t)words[0] * UINT64_C(0x0101010101010101) != words[0]
+               ? (uint32_t)(hash >> 32) | 1
+               : 0;
+}
+
+static void note(struct line *line, uint32_t hash, uint64_t now_ns)
+{
+    if (line->since_ns && line->hash == hash) {
+        if (line->nr_equal < READINGS)
+            line->nr_equal++;
+        return;
+    }
+    if (line->hash && line->nr_changes < STEADY_DOUBLINGS)
+        line->nr_changes++;
+    line->hash = hash;
+    line->nr_equal = 0;
+    line->since_ns = now_ns;
+}
+
+static void read_page(struct yarn_live_code *code, struct yarn_code_page *page)
+{
+    uint64_t words[PAGE / sizeof(uint64_t)];
+    page->read_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (yarn_target_read(code->target, page->address, words, sizeof words))
+        memset(words, 0, sizeof words);
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    for (unsigned i = 0; i < LINES; i++)
+        note(&page->lines[i], hash_of(words + i * (LINE / sizeof *words)), now_ns);
+}
+
+/* By a reading after the sample; NULL where memory is short. */
+static struct yarn_code_page *look(struct yarn_live_code *code, uint64_t address)
+{
+    struct yarn_code_page *page = find(code, address);
+    if (page && (!code->sample_ns || page->read_ns <= code->sample_ns))
+        read_page(code, page);
+    return page;
+}
+
+uint32_t yarn_live_code_sign(struct yarn_live_code *code, struct yarn_code_extent extent)
+{
+    uint64_t hash = 0;
+    bool is_code = false;
+    struct yarn_code_page *page = NULL;
+    for (uint64_t at = extent.from / LINE * LINE; at < extent.to; at += LINE) {
+        if (!page || at % PAGE == 0)
+            page = look(code, at / PAGE * PAGE);
+        if (!page)
+            return 0;
+        uint32_t now = page->lines[at % PAGE / LINE].hash;
+        hash = yarn_hash_u64(hash ^ now);
+        is_code |= now;
+    }
+    return is_code ? (uint32_t)hash | 1 : 0;
+}
+
+/* ---- whether it was so ---- */
+
+static bool is_steady(const struct line *line, uint64_t read_ns)
+{
+    return line->nr_equal == READINGS &&
+           (!line->nr_changes ||
+            yarn_u64_minus(read_ns, line->since_ns) >= STEADY_NS << line->nr_changes);
+}
+
+static uint64_t due_ns(const struct yarn_code_page *page)
+{
+    uint64_t age_ns = yarn_u64_minus(page->read_ns, page->young_ns);
+    bool is_first = age_ns < READINGS * FIRST_PAUSE_NS;
+    uint64_t pause_ns = is_first ? FIRST_PAUSE_NS : age_ns / PAUSE_SHARE;
+    return age_ns > YOUNG_NS ? UINT64_MAX : page->read_ns + yarn_u64_min(pause_ns, LAST_PAUSE_NS);
+}
+
+static bool is_line_proven(struct yarn_live_code *code, struct yarn_code_page *page, unsigned at)
+{
+    const struct line *line = &page->lines[at];
+    page->is_asked = true;
+    page->young_ns = yarn_u64_max(page->young_ns, line->since_ns);
+    code->watch_ns = yarn_u64_min(code->watch_ns, due_ns(page));
+    return line->hash && line->since_ns <= code->sample_ns && is_steady(line, page->read_ns);
+}
+
+bool yarn_live_code_is_proven(struct yarn_live_code *code, struct yarn_code_extent extent)
+{
+    bool is_proven = true;
+    if (!code->sample_ns)
+        return true;
+    for (uint64_t at = extent.from / LINE * LINE; at < extent.to; at += LINE) {
+        struct yarn_code_page *page = look(code, at / PAGE * PAGE);
+        is_proven &= page && is_line_proven(code, page, (unsigned)(at % PAGE / LINE));
+    }
+    return is_proven;
+}
+
+void yarn_live_code_watch(struct yarn_live_code *code, uint64_t now_ns)
+{
+    if (now_ns < code->watch_ns)
+        return;
+    code->watch_ns = UINT64_MAX;
+    for (size_t i = 0; i < code->nr_pages; i++) {
+        struct yarn_code_page *page = page_at(code, i);
+        if (!page->is_asked)
+            continue;
+        if (due_ns(page) <= now_ns)
+            read_page(code, page);
+        code->watch_ns = yarn_u64_min(code->watch_ns, due_ns(page));
+    }
+}
