@@ -149,6 +149,7 @@ struct perf_event_attr yarn_attr_of(const struct yarn_event_spec *spec,
     }
     if (options->has_side_band)
         add_side_band(&attr);
+    attr.context_switch = options->has_side_band && options->has_switches;
     if (options->watermark_bytes) {
         attr.watermark = 1;
         attr.wakeup_watermark = options->watermark_bytes;

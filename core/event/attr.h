@@ -38,6 +38,7 @@ struct yarn_attr_options {
     bool has_user_chain;      /* CALLCHAIN is of user frames, too; the kernel's are as the spec's */
     bool has_call_branches;   /* the processor's stack of calls, of the user's code */
     bool has_side_band;       /* also mapping, comm and task records: one event a thread and core */
+    bool has_switches;        /* with these: also when a thread comes onto a core and leaves it */
     bool is_single;           /* of its thread only: not inherited */
     bool starts_at_exec;      /* enabled by its thread's next exec */
     bool reads_members;       /* leads a group: each sample has what its members counted */

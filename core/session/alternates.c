@@ -2,12 +2,14 @@
 #include "core/session/alternates.h"
 
 #include "core/session/core_rings.h"
+#include "core/session/probe.h"
 #include "core/sys/clock.h"
 #include "core/sys/perf.h"
 
 /* Of the period of the other: neither is near a multiple or a part of the other. */
 enum { LONGER_PERMILLE = 1060, AS_ASKED = 1000 };
 enum { TURN_COST_SHARE = 200, GOLDEN = 633, CIRCLE = 1024 };
+enum { LIGHT_BYTES = 8 * 1024, LIGHT_CPUS_MAX = 16 };
 #define TURN_NS (50 * YARN_NS_PER_MS)
 #define TURN_ALONE_NS (100 * YARN_NS_PER_MS)
 #define PAUSE_MOST_NS (YARN_NS_PER_MS / 8)
@@ -68,7 +70,9 @@ static bool is_wanted(const struct yarn_session *session, const struct yarn_even
            (is_deeper || yarn_plan_may_vary(&event->spec));
 }
 
-static void add(struct yarn_session *session, uint32_t number, const struct yarn_plan *plan)
+/* Of the same period. */
+static struct yarn_event_status *add(struct yarn_session *session, uint32_t number,
+                                     const struct yarn_plan *plan)
 {
     struct yarn_alternates *alternates = &session->alternates;
     uint32_t place = alternates->first + alternates->count++;
@@ -79,7 +83,13 @@ static void add(struct yarn_session *session, uint32_t number, const struct yarn
     other->alternate = 0;
     other->alternate_of = number + 1;
     yarn_plan_rate_event(plan, &other->spec);
-    if (!yarn_plan_may_vary(&event->spec))
+    return other;
+}
+
+static void add_other(struct yarn_session *session, uint32_t number, const struct yarn_plan *plan)
+{
+    struct yarn_event_status *other = add(session, number, plan);
+    if (!yarn_plan_may_vary(&other->spec))
         return;
     other->spec.period = other->spec.period * LONGER_PERMILLE / AS_ASKED;
     session->turns.may_vary = true;
@@ -99,12 +109,27 @@ void yarn_alternates_choose(struct yarn_session *session)
         if (!is_wanted(session, event, &plan))
             continue;
         if (can)
-            add(session, i, &plan);
+            add_other(session, i, &plan);
         else if (!event->reason)
             event->reason = "without an alternate clock, which would cost too much here: stack "
                             "copies do not deepen, and what is in phase with it goes unnoticed";
     }
     session->alternates.stack_bytes = plan.stack_bytes;
+}
+
+/* A tree's, of few cores: each process that is made costs what its events on all cores cost. */
+void yarn_alternates_choose_light(struct yarn_session *session)
+{
+    uint32_t first = yarn_probe_first_on(session, -1);
+    struct yarn_plan plan = session->report.got;
+    const struct yarn_event_spec *spec = &session->statuses[first].spec;
+    if (session->nr_cpus > LIGHT_CPUS_MAX || !spec->is_clock || spec->group ||
+        session->may_drop_events)
+        return;
+    if (session->request->may_deepen)
+        plan.stack_bytes = plan.stack_bytes < LIGHT_BYTES ? plan.stack_bytes : LIGHT_BYTES;
+    session->alternates.stack_bytes = plan.stack_bytes;
+    (void)add(session, first, &plan);
 }
 
 static uint64_t now(void)
@@ -209,6 +234,20 @@ static void begin_turn(struct yarn_session *session, bool alone)
     take(session);
 }
 
+void yarn_alternates_lighten(struct yarn_session *session)
+{
+    session->report.got.stack_bytes = session->alternates.stack_bytes;
+    session->nr_changes++;
+    take(session);
+}
+
+void yarn_alternates_confirm(struct yarn_session *session)
+{
+    if (session->turns.is_unconfirmed)
+        confirm(session);
+    session->turns.is_unconfirmed = false;
+}
+
 void yarn_alternates_after_drain(struct yarn_session *session)
 {
     struct yarn_turns *turns = &session->turns;
@@ -220,9 +259,7 @@ void yarn_alternates_after_drain(struct yarn_session *session)
                                   session->nr_events, true);
     if (session->growth.is_moving)
         return;
-    if (turns->is_unconfirmed)
-        confirm(session);
-    turns->is_unconfirmed = false;
+    yarn_alternates_confirm(session);
     if (turns->is_deep_wanted && !turns->deep_ns)
         deepen(session);
     uint64_t now_ns = now(), cpu_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);

@@ -22,6 +22,14 @@
 /* Which events get one, after they were probed: numbers behind those of the request. */
 void yarn_alternates_choose(struct yarn_session *session);
 
+/* Of a tree whose first event writes switch records: its alternate has none, and shallower copies.
+ */
+void yarn_alternates_choose_light(struct yarn_session *session);
+
+/* That one from now on; and what is left to be done about that at the next drain. */
+void yarn_alternates_lighten(struct yarn_session *session);
+void yarn_alternates_confirm(struct yarn_session *session);
+
 /* Rings have become larger: alternates write into these and have the turn, the others rest and
  * write nowhere; and some 10 ms later write into these, too. */
 YARN_MUST_CHECK int yarn_alternates_begin(struct yarn_session *session);

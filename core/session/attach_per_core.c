@@ -19,6 +19,7 @@ enum {
     FEW_THREADS = 8,
     TREE_RING_BYTES = 1024 * 1024,
     TREE_COPY_BYTES = 16 * 1024,
+    TREE_CPUS_FEW = 16,
 };
 
 #define MACHINE_LOOK_NS (100 * YARN_NS_PER_MS)
@@ -233,13 +234,14 @@ static struct yarn_plan plan_to_begin(struct yarn_session *session)
                                     : yarn_plan_of_core(request, session->nr_cpus);
 }
 
-/* What a tree is sampled into is emptied each few ms, at best: of smaller rings copies are to be
- * smaller, too, where the user set no size. */
+/* What a tree is sampled into is emptied each few ms, at best: of smaller rings, and of many,
+ * copies are to be smaller, too, where the user set no size. */
 static void suit_copies(struct yarn_session *session)
 {
     struct yarn_plan *got = &session->report.got;
     if (session->request->follows_tree && session->request->may_deepen &&
-        got->ring_bytes < TREE_RING_BYTES && got->stack_bytes > TREE_COPY_BYTES)
+        (got->ring_bytes < TREE_RING_BYTES || session->nr_cpus > TREE_CPUS_FEW) &&
+        got->stack_bytes > TREE_COPY_BYTES)
         got->stack_bytes = TREE_COPY_BYTES;
 }
 
@@ -395,7 +397,8 @@ static int attach_later(struct yarn_session *session, pid_t tid)
     const size_t before = session->nr_events;
     int err = attach_thread(session, tid);
     for (size_t i = before; i < session->nr_events; i++)
-        yarn_perf_enable(session->events[i].fd);
+        if (!yarn_alternates_rests(session, session->events[i].number))
+            yarn_perf_enable(session->events[i].fd);
     session->report.nr_threads += !err;
     return err;
 }
@@ -502,7 +505,9 @@ static int open_per_core(struct yarn_session *session)
     int err = open_all_cores(session);
     if (!err)
         err = yarn_probe_specs(session, session->request->pid, session->cores[0].cpu);
-    if (!err && !session->request->follows_tree)
+    if (!err && session->request->times_tree)
+        yarn_alternates_choose_light(session);
+    else if (!err && !session->request->follows_tree)
         yarn_alternates_choose(session);
     if (!err && session->request->strategy == YARN_STRATEGY_CORES)
         choose_cpu_wide(session);
@@ -516,7 +521,8 @@ static int open_per_core(struct yarn_session *session)
         err = attach_of_machine(session);
     if (!err)
         err = yarn_core_rings_merge(session);
-    session->turns.can_begin = session->alternates.count && !growth_is_to_come(session);
+    session->turns.can_begin =
+        session->alternates.count && !session->request->times_tree && !growth_is_to_come(session);
     return err;
 }
 

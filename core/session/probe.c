@@ -194,7 +194,9 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
                                                  ? session->alternates.stack_bytes
                                                  : session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
-        .starts_at_exec = session->request->starts_at_exec,
+        .starts_at_exec =
+            session->request->starts_at_exec && !yarn_alternates_is_one(session, number),
+        .has_switches = session->request->times_tree && !yarn_alternates_is_one(session, number),
         .reads_members = reads && is_sampled,
         .is_read = !is_sampled,
     };

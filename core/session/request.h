@@ -34,6 +34,7 @@ struct yarn_session_request {
     bool follows_tree;   /* processes that it makes and programs that it executes, too */
     bool attaches_later; /* to the threads that yarn_session_attach_thread names */
     size_t max_threads;  /* of those; the first that is tried is `pid` */
+    bool times_tree;     /* switch records of all of them, by the first event itself */
     bool starts_at_exec; /* not by an enable, but once the host executes a program */
     bool host_waits;     /* no host thread runs meanwhile, so its limits may be raised */
     /* Where a symbol is in the host, for breakpoints; false where nobody knows. NULL: none is

@@ -359,6 +359,7 @@ static void observe(void *self, const struct yarn_typed_record *record)
     }
     if (record->type == YARN_RECORD_SWITCH)
         yarn_switches_observe(session, record);
+    session->switches.are_many |= session->request->times_tree && record->type == YARN_RECORD_LOST;
     if (record->type == YARN_RECORD_EXIT && session->reads)
         yarn_group_reads_remove_thread(session->reads, record->task.tid);
     session->nr_births +=
@@ -507,6 +508,13 @@ void yarn_session_after_fork(struct yarn_session *session)
         yarn_thread_rings_free(session);
     free_memory(session);
     *session = YARN_SESSION_CLOSED;
+}
+
+uint64_t yarn_session_timed_until_ns(const struct yarn_session *session)
+{
+    if (!session->request->times_tree)
+        return 0;
+    return session->switches.are_cut ? session->switches.changed_ns : UINT64_MAX;
 }
 
 bool yarn_session_records_switches(const struct yarn_session *session)

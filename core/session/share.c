@@ -10,7 +10,7 @@ static const struct yarn_attachment attachment = {
 };
 
 void yarn_session_share_open(struct yarn_session_share *share, const struct yarn_session *tree,
-                             const struct yarn_target *target)
+                             const struct yarn_target *target, size_t nr_threads)
 {
     share->request = *tree->request;
     share->request.pid = target->pid;
@@ -21,9 +21,8 @@ void yarn_session_share_open(struct yarn_session_share *share, const struct yarn
     share->session.report.attachment = &attachment;
     share->session.cpus = tree->cpus;
     share->session.nr_cpus = tree->nr_cpus;
-    share->session.nr_threads = 1;
+    share->session.nr_threads = 1 + nr_threads; /* with one of ours */
     share->session.statuses = tree->statuses;
     share->session.alternates = tree->alternates;
-    share->session.switches.is_open = tree->switches.is_open;
-    share->session.switches.reason = tree->switches.reason;
+    share->session.nr_changes = tree->nr_changes;
 }

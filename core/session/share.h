@@ -16,6 +16,6 @@ struct yarn_session_share {
     struct yarn_session session; /* not to be opened or closed */
 };
 
-/* `tree` and `target` are borrowed; outlive it. */
+/* `tree` and `target` are borrowed; outlive it. The process had so many threads until now. */
 void yarn_session_share_open(struct yarn_session_share *share, const struct yarn_session *tree,
-                             const struct yarn_target *target);
+                             const struct yarn_target *target, size_t nr_threads);

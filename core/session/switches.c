@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/session/switches.h"
 
+#include "core/session/alternates.h"
 #include "core/session/core_rings.h"
 #include "core/session/thread_rings.h"
 #include "core/sys/clock.h"
@@ -168,9 +169,25 @@ static bool has_tracepoints(const struct yarn_session *session)
     return false;
 }
 
+/* For good: what ran meanwhile would not be known after. */
+static void lighten(struct yarn_session *session)
+{
+    struct yarn_switches *switches = &session->switches;
+    if (switches->are_cut || !switches->are_many || !session->alternates.count)
+        return;
+    switches->changed_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    yarn_alternates_lighten(session);
+    switches->are_cut = true;
+}
+
 void yarn_switches_after_drain(struct yarn_session *session)
 {
     struct yarn_switches *switches = &session->switches;
+    if (session->request->times_tree) {
+        yarn_alternates_confirm(session);
+        lighten(session);
+        return;
+    }
     if (!switches->are_cut && (!switches->are_many || has_tracepoints(session)))
         return;
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);

@@ -84,6 +84,11 @@ static bool leaves_kernel(const struct yarn_account *account)
     return event->spec.exclude_kernel || event->is_kernel_refused;
 }
 
+static bool has_core_clocks(const struct yarn_session *session)
+{
+    return session->nr_events || session->request->follows_tree;
+}
+
 /* The most that may be without a sample until a period is full, in each thread, and on each core
  * where clocks are inherited; anew with each change of the events, or of a period. */
 static uint64_t rest_ns(const struct yarn_account *account)
@@ -91,7 +96,7 @@ static uint64_t rest_ns(const struct yarn_account *account)
     const struct yarn_session *session = account->session;
     uint64_t period_ns = session->statuses[account->clock_event].spec.period;
     uint64_t nr_threads = yarn_u64_minus(session->nr_threads, 1) + session->nr_births;
-    uint64_t nr_clocks = nr_threads * (session->nr_events ? session->nr_cpus + 1 : 1);
+    uint64_t nr_clocks = nr_threads * (has_core_clocks(session) ? session->nr_cpus + 1 : 1);
     return nr_clocks * (1 + session->nr_changes) * period_ns + session->dropped_ns;
 }
 
@@ -99,7 +104,7 @@ static uint64_t rest_ns(const struct yarn_account *account)
 static uint64_t unripe_ns(const struct yarn_account *account)
 {
     const struct yarn_session *session = account->session;
-    if (!session->nr_events || session->report.nr_refused_threads || session->wide.is_on ||
+    if (!has_core_clocks(session) || session->report.nr_refused_threads || session->wide.is_on ||
         account->totals.value[YARN_DUMP_TOTAL_THROTTLED])
         return UINT64_MAX;
     return account->missed_ns + rest_ns(account);
@@ -142,6 +147,7 @@ static void read_cpu_time(struct yarn_account *account)
     value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
     value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
     value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
+    value[YARN_DUMP_TOTAL_CPU_ESTIMATED] = account->session->request->target->is_cpu_estimated;
     value[YARN_DUMP_TOTAL_KERNEL_NS] = in_kernel_ns;
     value[YARN_DUMP_TOTAL_BEFORE_NS] = can_count(account) ? account->missed_ns
                                        : has_clock        ? account->coverage.before_cpu_ns

@@ -169,7 +169,7 @@ static int open_recorder(struct attaching *attaching)
 static bool is_to_end(const struct attaching *attaching, uint64_t now_ns, uint64_t end_ns)
 {
     const struct yarn_process_tree *tree = &attaching->recorder.tree;
-    bool lives = attaching->tasks.has_tree ? tree->nr_processes > 0
+    bool lives = attaching->tasks.has_tree ? tree->processes.count > 0
                                            : yarn_tasks_are_alive(&attaching->tasks);
     return is_interrupted || now_ns >= end_ns || !lives;
 }
@@ -208,7 +208,7 @@ static int run(struct yarn_attach *attach, struct attaching *attaching)
 {
     if (open_recorder(attaching) || attach_all(attaching))
         return YARN_STATUS_FAILED;
-    if (!attaching->recorder.tree.nr_processes) {
+    if (!attaching->recorder.tree.processes.count) {
         yarn_complain("record", "no thread could be attached to (%s)",
                       strerror(attaching->refusal ? -attaching->refusal : ESRCH));
         return YARN_STATUS_FAILED;

@@ -52,10 +52,10 @@ static void put_word(const struct yarn_drain *drain, struct yarn_drain_ring *rin
 /* A sample ends in the copy of its stack: how long the copy is, its bytes, and how many of these
  * are valid. How many bytes of them need not be kept; 0: it is another record, or ends in another
  * way. */
-static size_t invalid_bytes(const struct yarn_drain *drain, const struct yarn_drain_ring *ring,
-                            uint64_t at, const struct perf_event_header *header)
+static size_t invalid_of(const struct yarn_drain_ring *ring, uint64_t at,
+                         const struct perf_event_header *header, size_t copy_bytes)
 {
-    const size_t copy_bytes = drain->stack_bytes, rest = copy_bytes + 2 * sizeof(uint64_t);
+    const size_t rest = copy_bytes + 2 * sizeof(uint64_t);
     if (header->type != PERF_RECORD_SAMPLE || !copy_bytes || header->size < sizeof *header + rest)
         return 0;
     uint64_t end = at + header->size, valid = word_at(ring, end - sizeof valid);
@@ -65,19 +65,31 @@ static size_t invalid_bytes(const struct yarn_drain *drain, const struct yarn_dr
     return copy_bytes - yarn_size_min(kept, copy_bytes);
 }
 
+/* Of a copy of either size; *ret_copy: which. */
+static size_t invalid_bytes(const struct yarn_drain *drain, const struct yarn_drain_ring *ring,
+                            uint64_t at, const struct perf_event_header *header, size_t *ret_copy)
+{
+    *ret_copy = drain->stack_bytes;
+    size_t invalid = invalid_of(ring, at, header, *ret_copy);
+    if (invalid)
+        return invalid;
+    *ret_copy = drain->light_bytes;
+    return invalid_of(ring, at, header, *ret_copy);
+}
+
 static void copy_record(const struct yarn_drain *drain, struct yarn_drain_ring *ring, uint64_t at,
-                        struct perf_event_header header, size_t invalid)
+                        struct perf_event_header header, size_t copy_bytes, size_t invalid)
 {
     uint64_t first, to = ring->head, end = at + header.size;
     size_t kept = header.size - invalid;
     copy(drain, ring, at, to, kept);
     if (!invalid)
         return;
-    size_t rest = drain->stack_bytes - invalid + 2 * sizeof(uint64_t);
+    size_t rest = copy_bytes - invalid + 2 * sizeof(uint64_t);
     header.size = (uint16_t)kept;
     memcpy(&first, &header, sizeof first);
     put_word(drain, ring, to, first);
-    put_word(drain, ring, to + kept - rest, drain->stack_bytes - invalid);
+    put_word(drain, ring, to + kept - rest, copy_bytes - invalid);
     put_word(drain, ring, to + kept - sizeof(uint64_t), word_at(ring, end - sizeof(uint64_t)));
 }
 
@@ -96,11 +108,12 @@ static uint64_t copy_ring(const struct yarn_drain *drain, struct yarn_drain_ring
             at = end; /* nothing behind it can be found */
             break;
         }
-        size_t invalid = invalid_bytes(drain, ring, at, &header);
+        size_t copy_bytes;
+        size_t invalid = invalid_bytes(drain, ring, at, &header, &copy_bytes);
         *is_full = ring->head + header.size - invalid > most;
         if (*is_full)
             break;
-        copy_record(drain, ring, at, header, invalid);
+        copy_record(drain, ring, at, header, copy_bytes, invalid);
         ring->head += header.size - invalid;
         at += header.size;
     }
@@ -193,6 +206,7 @@ int yarn_drain_open(struct yarn_drain *drain, struct yarn_session *session)
         .session = session,
         .ring_bytes = RING_BYTES,
         .stack_bytes = session->report.got.stack_bytes,
+        .light_bytes = session->alternates.stack_bytes,
         .fd = -1,
     };
     while (drain->ring_bytes * merge->count > RINGS_BYTES && drain->ring_bytes > YARN_MIB(1))

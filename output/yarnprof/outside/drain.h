@@ -28,7 +28,8 @@ struct yarn_drain {
     struct yarn_session *session;  /* borrowed; NULL while closed */
     struct yarn_drain_ring *rings; /* owned */
     size_t nr_rings, ring_bytes;
-    size_t stack_bytes; /* of a sample's copy, of which the valid part is kept */
+    /* Of a sample's copy, and of the alternate's, of which the valid part is kept. */
+    size_t stack_bytes, light_bytes;
     pthread_t thread;
     bool has_thread;
     int fd; /* owned: readable where something was copied; -1 */

@@ -6,11 +6,12 @@
 
 /* The job's texts are the tree's: they are not freed here. */
 static void init(struct yarn_followed *followed, const struct yarn_job *tree_job,
-                 const struct yarn_session *session, const struct yarn_target *target)
+                 const struct yarn_session *session, const struct yarn_target *target,
+                 size_t nr_threads)
 {
     followed->job = *tree_job;
     followed->job.facts.pid = target->pid;
-    yarn_session_share_open(&followed->share, session, target);
+    yarn_session_share_open(&followed->share, session, target, nr_threads);
     yarn_account_init(&followed->account, &followed->share.session);
     followed->messages.most_detailed = (int)tree_job->options.log - 1;
     followed->dump = (struct yarn_process_dump){
@@ -25,12 +26,12 @@ static void init(struct yarn_followed *followed, const struct yarn_job *tree_job
 
 int yarn_followed_new(struct yarn_followed **ret_followed, const struct yarn_job *tree_job,
                       const struct yarn_session *session, const struct yarn_target *target,
-                      struct yarn_pipeline_shared *shared)
+                      size_t nr_threads, struct yarn_pipeline_shared *shared)
 {
     struct yarn_followed *followed = yarn_pages_map(sizeof *followed);
     if (!followed)
         return -ENOMEM;
-    init(followed, tree_job, session, target);
+    init(followed, tree_job, session, target, nr_threads);
     int err = yarn_pipeline_open(&followed->pipeline, &followed->dump, shared);
     if (err) {
         yarn_pages_unmap(followed, sizeof *followed);

@@ -27,7 +27,7 @@ struct yarn_followed {
 YARN_MUST_CHECK int yarn_followed_new(struct yarn_followed **ret_followed,
                                       const struct yarn_job *tree_job,
                                       const struct yarn_session *session,
-                                      const struct yarn_target *target,
+                                      const struct yarn_target *target, size_t nr_threads,
                                       struct yarn_pipeline_shared *shared);
 
 /* Once it is known what the image is: its dump begins. The texts of `facts` are borrowed. On

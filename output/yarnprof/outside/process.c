@@ -135,6 +135,17 @@ void yarn_tree_process_name_thread(struct yarn_tree_process *process, uint32_t t
         (void)snprintf(thread->name, sizeof thread->name, "%s", name);
 }
 
+uint64_t yarn_tree_process_see_thread(struct yarn_tree_process *process, uint32_t tid)
+{
+    struct yarn_tree_thread *thread = process->nr_unseen ? find_thread(process, tid) : NULL;
+    uint64_t attached_ns = thread ? thread->attached_ns : 0;
+    if (attached_ns) {
+        thread->attached_ns = 0;
+        process->nr_unseen--;
+    }
+    return attached_ns;
+}
+
 bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint32_t tid)
 {
     return find_thread(process, tid);

@@ -21,6 +21,7 @@ struct yarn_tree_mapping {
 struct yarn_tree_thread {
     uint32_t tid, parent_tid;
     uint64_t time_ns;
+    uint64_t attached_ns; /* as it ran, and no record of it was read yet; 0 */
     char name[16];
 };
 
@@ -31,12 +32,15 @@ struct yarn_tree_process {
     bool is_ignored;                    /* the image is not to be followed */
     bool has_program;                   /* the image's path is known */
     bool has_executed;                  /* a program */
+    uint64_t clock_ns;                  /* its CPU clock at the last reading (times) */
+    uint64_t sampled_ns;                /* since */
     char run_as[16];                    /* the name that was run: a link's, a script's */
     char *cmdline;                      /* owned; the facts' */
     struct yarn_tree_mapping *mappings; /* owned */
     size_t nr_mappings, max_mappings;
     struct yarn_tree_thread *threads; /* owned: those that live */
     size_t nr_threads, max_threads;
+    size_t nr_unseen;               /* at most so many of them have attached_ns */
     struct yarn_followed *followed; /* owned; NULL: it has no sample yet */
 };
 
@@ -59,6 +63,9 @@ void yarn_tree_process_name_thread(struct yarn_tree_process *process, uint32_t t
 const char *yarn_tree_process_thread_name(const struct yarn_tree_process *process, uint32_t tid);
 /* The number of those that are left. */
 size_t yarn_tree_process_end_thread(struct yarn_tree_process *process, uint32_t tid);
+
+/* A record of the thread was read: since when it is attached to, at the first; else 0. */
+uint64_t yarn_tree_process_see_thread(struct yarn_tree_process *process, uint32_t tid);
 
 bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint32_t tid);
 

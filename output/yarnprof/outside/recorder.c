@@ -3,11 +3,13 @@
 
 #include <inttypes.h>
 
+#include "core/sys/clock.h"
 #include "output/yarnprof/io/status.h"
 
 int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const struct yarn_job *job)
 {
     recorder->job = job;
+    recorder->stopped_ns = UINT64_MAX;
     int err = yarn_session_open(&recorder->session, &recorder->request);
     if (err) {
         const char *failure = recorder->session.report.failure;
@@ -28,7 +30,7 @@ static void drain(struct yarn_recorder_outside *recorder, uint64_t until_ns)
     bool has_news;
     struct yarn_record_listener listener = yarn_process_tree_listener(&recorder->tree);
     yarn_session_drain_until(&recorder->session, until_ns, &listener, &has_news);
-    yarn_process_tree_store(&recorder->tree);
+    yarn_process_tree_store(&recorder->tree, yarn_u64_min(until_ns, recorder->stopped_ns));
 }
 
 void yarn_recorder_outside_drain(struct yarn_recorder_outside *recorder)
@@ -46,6 +48,7 @@ void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder)
 {
     if (recorder->is_over)
         return;
+    recorder->stopped_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_session_disable(&recorder->session);
     yarn_drain_stop(&recorder->drain);
     while (yarn_drain_copy_rest(&recorder->drain))

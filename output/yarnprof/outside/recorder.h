@@ -18,7 +18,8 @@ struct yarn_recorder_outside {
     struct yarn_session session;
     struct yarn_drain drain;
     struct yarn_process_tree tree;
-    bool is_over; /* nothing is recorded any more */
+    uint64_t stopped_ns; /* UINT64_MAX: it goes on */
+    bool is_over;        /* nothing is recorded any more */
 };
 
 /* The request is of the target in it, which is set. A failure is complained about. */

@@ -12,6 +12,7 @@ int yarn_process_tree_open(struct yarn_process_tree *tree, const struct yarn_job
                            const struct yarn_session *session)
 {
     *tree = (struct yarn_process_tree){.job = job, .session = session};
+    tree->times = yarn_tree_times_of(session, &tree->processes);
     yarn_arena_open(&tree->paths, PATHS_BYTES);
     int err = yarn_table_open(&tree->path_at, FIRST_KEYS, KEYS_MAX);
     return err ? err : yarn_pipeline_shared_open(&tree->shared);
@@ -35,17 +36,9 @@ static const char *intern(struct yarn_process_tree *tree, const char *path)
     return copy;
 }
 
-static struct yarn_tree_process **bucket_of(struct yarn_process_tree *tree, pid_t pid)
-{
-    return &tree->buckets[(size_t)pid % YARN_TREE_BUCKETS];
-}
-
 static struct yarn_tree_process *find(const struct yarn_process_tree *tree, uint32_t pid)
 {
-    struct yarn_tree_process *process = tree->buckets[pid % YARN_TREE_BUCKETS];
-    while (process && process->target.pid != (pid_t)pid)
-        process = process->next;
-    return process;
+    return yarn_processes_find(&tree->processes, pid);
 }
 
 static void note(struct yarn_process_tree *tree, const char *failure, int err)
@@ -62,10 +55,8 @@ static void add(struct yarn_process_tree *tree, struct yarn_tree_process *proces
         note(tree, "no memory for a process", -ENOMEM);
         return;
     }
-    struct yarn_tree_process **bucket = bucket_of(tree, process->target.pid);
-    process->next = *bucket;
-    *bucket = process;
-    tree->nr_processes++;
+    process->target.is_cpu_estimated = tree->times.is_cut;
+    yarn_processes_add(&tree->processes, process);
 }
 
 int yarn_process_tree_add_first(struct yarn_process_tree *tree, pid_t pid, uint64_t time_ns)
@@ -113,6 +104,8 @@ int yarn_process_tree_add_thread(struct yarn_process_tree *tree, pid_t pid, pid_
     if (!process)
         return -ESRCH;
     thread.time_ns = process->facts.start_ns;
+    thread.attached_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    process->nr_unseen++;
     yarn_target_thread_name(&process->target, tid, thread.name, sizeof thread.name);
     return yarn_tree_process_add_thread(process, &thread) ? 0 : -ENOMEM;
 }
@@ -123,9 +116,10 @@ bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pi
     return process && yarn_tree_process_has_thread(process, (uint32_t)tid);
 }
 
-static void end_image(struct yarn_tree_process *process, enum yarn_dump_end_reason reason,
-                      int status)
+static void end_image(struct yarn_process_tree *tree, struct yarn_tree_process *process,
+                      enum yarn_dump_end_reason reason, int status)
 {
+    yarn_tree_times_on_end(&tree->times, process);
     if (process->followed)
         yarn_followed_end(process->followed, reason, status);
     process->followed = NULL;
@@ -134,12 +128,8 @@ static void end_image(struct yarn_tree_process *process, enum yarn_dump_end_reas
 static void end_process(struct yarn_process_tree *tree, struct yarn_tree_process *process,
                         enum yarn_dump_end_reason reason, int status)
 {
-    struct yarn_tree_process **at = bucket_of(tree, process->target.pid);
-    while (*at != process)
-        at = &(*at)->next;
-    *at = process->next;
-    tree->nr_processes--;
-    end_image(process, reason, status);
+    end_image(tree, process, reason, status);
+    yarn_processes_remove(&tree->processes, process);
     yarn_tree_process_free(process);
 }
 
@@ -202,7 +192,7 @@ static bool begin_following(struct yarn_process_tree *tree, struct yarn_tree_pro
     if (process->is_ignored)
         return false;
     int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target,
-                                &tree->shared);
+                                process->nr_threads, &tree->shared);
     if (err) {
         note(tree, "no memory for a process", err);
         process->is_ignored = true;
@@ -308,8 +298,10 @@ static void on_exec(struct yarn_process_tree *tree, struct yarn_tree_process *pr
 {
     struct yarn_tree_thread first = {.tid = record->comm.tid, .time_ns = record->perf.time};
     bool is_command = process->target.pid == tree->first_pid && !process->has_program;
-    end_image(process, YARN_DUMP_END_EXEC, -1);
+    yarn_tree_times_pass(&tree->times, record->perf.time);
+    end_image(tree, process, YARN_DUMP_END_EXEC, -1);
     yarn_tree_process_exec(process, record->perf.time);
+    yarn_tree_times_on_exec(&tree->times, process, record);
     memcpy(first.name, record->comm.name, sizeof first.name);
     memcpy(process->run_as, record->comm.name, sizeof process->run_as);
     if (!yarn_tree_process_add_thread(process, &first))
@@ -381,13 +373,14 @@ static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
     [YARN_RECORD_SAMPLE] = on_sample,  [YARN_RECORD_MMAP] = on_mapping,
     [YARN_RECORD_COMM] = on_comm,      [YARN_RECORD_FORK] = on_birth,
     [YARN_RECORD_EXIT] = on_end,       [YARN_RECORD_LOST] = on_lost,
-    [YARN_RECORD_THROTTLE] = on_other, [YARN_RECORD_SWITCH] = on_other,
+    [YARN_RECORD_THROTTLE] = on_other, [YARN_RECORD_SWITCH] = NULL, /* times has them */
     [YARN_RECORD_OTHER] = NULL,        [YARN_RECORD_UNKNOWN] = on_other,
 };
 
 static void on_record(void *self, const struct yarn_typed_record *record)
 {
     struct yarn_process_tree *tree = self;
+    yarn_tree_times_record(&tree->times, record);
     if (handlers[record->type])
         handlers[record->type](tree, record);
 }
@@ -409,10 +402,10 @@ typedef void (*visit_fn)(struct yarn_followed *followed, uint64_t now_ns);
 static void visit(struct yarn_process_tree *tree, visit_fn each)
 {
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    for (size_t i = 0; i < YARN_TREE_BUCKETS; i++)
-        for (struct yarn_tree_process *at = tree->buckets[i]; at; at = at->next)
-            if (at->followed)
-                each(at->followed, now_ns);
+    struct yarn_tree_process *process = NULL;
+    while ((process = yarn_processes_next(&tree->processes, process)))
+        if (process->followed)
+            each(process->followed, now_ns);
 }
 
 static void see_images(struct yarn_followed *followed, uint64_t now_ns)
@@ -427,8 +420,9 @@ static void look_for_closed(struct yarn_followed *followed, uint64_t now_ns)
     yarn_module_map_after_sweep(followed->pipeline.map);
 }
 
-void yarn_process_tree_store(struct yarn_process_tree *tree)
+void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns)
 {
+    yarn_tree_times_pass(&tree->times, until_ns);
     visit(tree, yarn_followed_store);
     if (!yarn_image_cache_is_due(&tree->shared.images))
         return;
@@ -440,10 +434,11 @@ void yarn_process_tree_store(struct yarn_process_tree *tree)
 void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)
 {
     struct yarn_tree_process *process = find(tree, (uint32_t)tree->first_pid);
-    for (size_t i = 0; i < YARN_TREE_BUCKETS && !(process && process->followed); i++)
-        for (process = tree->buckets[i]; process && !process->followed;)
-            process = process->next;
-    if (process && process->followed)
+    if (!process || !process->followed)
+        process = yarn_processes_next(&tree->processes, NULL);
+    while (process && !process->followed)
+        process = yarn_processes_next(&tree->processes, process);
+    if (process)
         process->followed->account.nr_lost += count;
     else
         tree->nr_lost_unsaid += count;
@@ -451,13 +446,12 @@ void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)
 
 void yarn_process_tree_end(struct yarn_process_tree *tree, int status)
 {
-    for (size_t i = 0; i < YARN_TREE_BUCKETS; i++)
-        while (tree->buckets[i]) {
-            struct yarn_tree_process *process = tree->buckets[i];
-            bool is_first = process->target.pid == tree->first_pid;
-            end_process(tree, process, is_first ? YARN_DUMP_END_EXIT : YARN_DUMP_END_STOPPED,
-                        is_first ? status : -1);
-        }
+    struct yarn_tree_process *process;
+    while ((process = yarn_processes_next(&tree->processes, NULL))) {
+        bool is_first = process->target.pid == tree->first_pid;
+        end_process(tree, process, is_first ? YARN_DUMP_END_EXIT : YARN_DUMP_END_STOPPED,
+                    is_first ? status : -1);
+    }
 }
 
 void yarn_process_tree_close(struct yarn_process_tree *tree)

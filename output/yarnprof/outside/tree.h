@@ -9,15 +9,14 @@
  */
 #pragma once
 
-#include "output/yarnprof/outside/process.h"
+#include "output/yarnprof/outside/times.h"
 #include "output/yarnprof/outside/unfollowed.h"
 
-enum { YARN_TREE_BUCKETS = 1024 };
-
 struct yarn_process_tree {
-    const struct yarn_job *job;                           /* borrowed, as is the next */
-    const struct yarn_session *session;                   /* of all of them */
-    struct yarn_tree_process *buckets[YARN_TREE_BUCKETS]; /* owned; by pid */
+    const struct yarn_job *job;         /* borrowed, as is the next */
+    const struct yarn_session *session; /* of all of them */
+    struct yarn_processes processes;
+    struct yarn_tree_times times;
     struct yarn_arena paths;
     struct yarn_table path_at; /* hash of a path -> where it stands in that */
     struct yarn_pipeline_shared shared;
@@ -26,7 +25,7 @@ struct yarn_process_tree {
     uint64_t nr_lost;  /* records, as far as a process's dump says so */
     uint64_t nr_stray; /* samples of processes that were never announced */
     uint64_t nr_malformed;
-    size_t nr_dumps, nr_processes;
+    size_t nr_dumps;
     uint64_t nr_lost_unsaid; /* there was no dump to say so */
     const char *failure;     /* the first that a process had, and its negative errno; NULL: none */
     int error;
@@ -54,8 +53,8 @@ bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pi
 /* Receives the records of the tree. */
 struct yarn_record_listener yarn_process_tree_listener(struct yarn_process_tree *tree);
 
-/* After each pass over the rings: names and stores what was recorded. */
-void yarn_process_tree_store(struct yarn_process_tree *tree);
+/* After each pass over the rings: names and stores what was recorded until that time. */
+void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns);
 
 /* Samples that no record is of and no record says the loss of: the first process that has a dump
  * says so, since it is not known whose they were. */

@@ -27,7 +27,7 @@ static bool is_possible(const struct yarn_options *options, enum yarn_option opt
     if (option == YARN_OPTION_STRATEGY)
         return options->strategy == YARN_STRATEGY_PER_CORE;
     if (option == YARN_OPTION_SCHED)
-        return options->sched.kind == YARN_SCHED_OFF;
+        return options->sched.kind <= YARN_SCHED_SWITCH;
     return is_known(option);
 }
 
@@ -97,6 +97,8 @@ struct yarn_session_request yarn_wanted_request(const struct yarn_job *job,
         .pid = target->pid,
         .target = target,
         .follows_tree = true,
+        .times_tree = options->sched.kind != YARN_SCHED_OFF,
+        .switch_rate_max_hz = options->sched.rate_max_hz,
         .includes_reader = true,
         .machine_refusal = "events of the whole machine are not recorded from outside",
     };

@@ -365,7 +365,10 @@ static void print_cpu_time(const struct yarn_profile *profile, size_t number,
         print_value(out, "unsampled", "not known");
         return;
     }
-    print_value(out, "CPU time", yarn_number_duration(cpu_ns).text);
+    print_label(out, "CPU time");
+    (void)fprintf(out->file, "%12s%s\n", yarn_number_duration(cpu_ns).text,
+                  trust->cpu_estimated ? "  estimated: too many switches, or records were lost"
+                                       : "");
     print_share_of_time(out, "in the kernel", trust->kernel_ns, cpu_ns);
     print_share_of_time(out, "unsampled", trust->unsampled_ns, cpu_ns);
     print_reasons(profile, number, out);

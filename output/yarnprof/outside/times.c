@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/outside/times.h"
+
+#include <time.h>
+
+#include "core/sys/clock.h"
+
+#define READ_NS (20 * YARN_NS_PER_MS)
+
+static uint32_t find_clock(const struct yarn_session *session)
+{
+    for (uint32_t i = 0; i < session->request->nr_events; i++)
+        if (!session->statuses[i].error && session->statuses[i].spec.is_clock)
+            return i;
+    return YARN_DUMP_NONE;
+}
+
+struct yarn_tree_times yarn_tree_times_of(const struct yarn_session *session,
+                                          const struct yarn_processes *processes)
+{
+    return (struct yarn_tree_times){
+        .session = session,
+        .processes = processes,
+        .clock_event = find_clock(session),
+    };
+}
+
+static void charge(struct yarn_tree_times *times, struct yarn_cpu_slice slice)
+{
+    struct yarn_tree_process *process = yarn_processes_find(times->processes, slice.pid);
+    if (!slice.ns || !process)
+        return;
+    process->target.cpu_ns += slice.ns;
+    times->cpu_ns += slice.ns;
+}
+
+static void divide(struct yarn_tree_times *times, uint64_t time_ns)
+{
+    for (uint32_t cpu = 0; cpu < times->clock.nr_cpus; cpu++)
+        charge(times, yarn_cpu_clock_divide(&times->clock, cpu, time_ns));
+}
+
+/* ---- without switch records ---- */
+
+/* 0: it has ended. */
+static uint64_t clock_ns_of(const struct yarn_tree_process *process)
+{
+    clockid_t clock;
+    struct timespec now;
+    if (clock_getcpuclockid(process->target.pid, &clock) || clock_gettime(clock, &now))
+        return 0;
+    return (uint64_t)now.tv_sec * YARN_NS_PER_SECOND + (uint64_t)now.tv_nsec;
+}
+
+static void read_clock(struct yarn_tree_times *times, struct yarn_tree_process *process)
+{
+    uint64_t now_ns = clock_ns_of(process);
+    if (!now_ns)
+        return;
+    charge(times, (struct yarn_cpu_slice){(uint32_t)process->target.pid,
+                                          yarn_u64_minus(now_ns, process->clock_ns)});
+    process->clock_ns = now_ns;
+    process->sampled_ns = 0;
+}
+
+static void read_clocks(struct yarn_tree_times *times)
+{
+    struct yarn_tree_process *process = NULL;
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (now_ns < times->read_ns + READ_NS)
+        return;
+    times->read_ns = now_ns;
+    while ((process = yarn_processes_next(times->processes, process)))
+        read_clock(times, process);
+}
+
+void yarn_tree_times_on_end(struct yarn_tree_times *times, struct yarn_tree_process *process)
+{
+    charge(times, (struct yarn_cpu_slice){(uint32_t)process->target.pid, process->sampled_ns});
+    process->sampled_ns = 0;
+}
+
+static void mark_estimated(struct yarn_tree_times *times)
+{
+    struct yarn_tree_process *process = NULL;
+    while ((process = yarn_processes_next(times->processes, process)))
+        process->target.is_cpu_estimated = true;
+}
+
+static void cut(struct yarn_tree_times *times, uint64_t time_ns)
+{
+    struct yarn_tree_process *process = NULL;
+    divide(times, time_ns);
+    for (uint32_t cpu = 0; cpu < times->clock.nr_cpus; cpu++)
+        yarn_cpu_clock_lose(&times->clock, cpu);
+    times->is_cut = true;
+    mark_estimated(times);
+    while ((process = yarn_processes_next(times->processes, process)))
+        process->clock_ns = clock_ns_of(process);
+}
+
+/* ---- with them ---- */
+
+/* A thread that was attached to while it ran came onto its core before that. */
+static void see_thread(struct yarn_tree_times *times, struct yarn_tree_process *process,
+                       const struct yarn_typed_record *record)
+{
+    const struct yarn_record *perf = &record->perf;
+    uint64_t since_ns = process ? yarn_tree_process_see_thread(process, perf->tid) : 0;
+    bool has_come = record->type == YARN_RECORD_SWITCH && !record->switched.is_out;
+    if (since_ns && !has_come)
+        yarn_cpu_clock_enter(&times->clock, perf->cpu, perf->pid, perf->tid, since_ns);
+}
+
+static void on_switch(struct yarn_tree_times *times, const struct yarn_typed_record *record)
+{
+    const struct yarn_record *perf = &record->perf;
+    if (record->switched.is_out)
+        charge(times, yarn_cpu_clock_leave(&times->clock, perf->cpu, perf->tid, perf->time));
+    else
+        yarn_cpu_clock_enter(&times->clock, perf->cpu, perf->pid, perf->tid, perf->time);
+}
+
+static void on_sample(const struct yarn_tree_times *times, struct yarn_tree_process *process,
+                      const struct yarn_typed_record *record)
+{
+    if (process && yarn_alternates_first(times->session, record->event) == times->clock_event)
+        process->sampled_ns += record->perf.period;
+}
+
+void yarn_tree_times_record(struct yarn_tree_times *times, const struct yarn_typed_record *record)
+{
+    const struct yarn_record *perf = &record->perf;
+    struct yarn_tree_process *process = yarn_processes_find(times->processes, perf->pid);
+    uint64_t until_ns = yarn_session_timed_until_ns(times->session);
+    if (!until_ns)
+        return;
+    if (!times->is_cut && perf->time >= until_ns)
+        cut(times, until_ns);
+    if (times->is_cut) {
+        if (record->type == YARN_RECORD_SAMPLE)
+            on_sample(times, process, record);
+        return;
+    }
+    if (record->type == YARN_RECORD_LOST) {
+        yarn_cpu_clock_lose(&times->clock, perf->cpu);
+        mark_estimated(times);
+        return;
+    }
+    see_thread(times, process, record);
+    if (record->type == YARN_RECORD_SWITCH)
+        on_switch(times, record);
+    if (record->type == YARN_RECORD_EXIT)
+        charge(times, yarn_cpu_clock_leave(&times->clock, perf->cpu, record->task.tid, perf->time));
+}
+
+void yarn_tree_times_on_exec(struct yarn_tree_times *times, struct yarn_tree_process *process,
+                             const struct yarn_typed_record *record)
+{
+    const struct yarn_record *perf = &record->perf;
+    process->target.cpu_ns = 0;
+    process->target.is_cpu_estimated = times->is_cut;
+    process->clock_ns = times->is_cut ? clock_ns_of(process) : 0;
+    if (times->is_cut || perf->cpu >= YARN_CPU_CLOCK_CPUS)
+        return;
+    yarn_cpu_clock_lose(&times->clock, perf->cpu);
+    yarn_cpu_clock_enter(&times->clock, perf->cpu, perf->pid, perf->tid, perf->time);
+}
+
+void yarn_tree_times_pass(struct yarn_tree_times *times, uint64_t time_ns)
+{
+    divide(times, time_ns);
+    if (times->is_cut)
+        read_clocks(times);
+}
