@@ -426,7 +426,7 @@ class Running(Case):
         self.assert_whole(run)
 
     def test_threads_that_hand_on_their_work_are_all_found(self):
-        process = self.begin([RELAYS, "4"])
+        process = self.begin([RELAYS, "8"])
         time.sleep(0.1)
         for _ in range(3):
             run = self.attach(process.pid, "--duration=800")
