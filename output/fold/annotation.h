@@ -12,7 +12,7 @@
 #pragma once
 
 #include "output/analysis/source/disassembly.h"
-#include "output/fold/choice.h"
+#include "output/fold/fold.h"
 
 /* An instruction or, where it could not be disassembled, an address that was sampled. */
 struct yarn_annotation_instruction {
@@ -52,18 +52,11 @@ struct yarn_annotation {
     uint32_t *instruction_keys, *line_keys; /* one a stack; YARN_DUMP_NONE: not of the function */
 };
 
-struct yarn_annotation_sum {
-    uint64_t self; /* in the event's unit */
-    uint64_t total;
-    uint64_t samples; /* that make up `self` */
-    uint64_t total_samples;
-};
-
 /* Of one event. */
 struct yarn_annotation_sums {
-    struct yarn_annotation_sum whole;
-    struct yarn_annotation_sum *instructions; /* owned arrays, by number */
-    struct yarn_annotation_sum *lines;
+    struct yarn_group whole;
+    struct yarn_group *instructions; /* owned arrays, by number */
+    struct yarn_group *lines;
 };
 
 /* The profile has been loaded with lines and inlined functions. -ENOMEM. */
@@ -82,4 +75,4 @@ void yarn_annotation_sums_fini(struct yarn_annotation_sums *sums);
 
 /* What each function of the profile spent itself, including what was inlined into it. */
 YARN_MUST_CHECK int yarn_annotation_selfs(const struct yarn_choice *choice, uint32_t event,
-                                          struct yarn_annotation_sum **ret_selfs);
+                                          struct yarn_group **ret_selfs);

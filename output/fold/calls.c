@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "core/event/trace_format.h"
+#include "output/fold/fold.h"
 #include "output/store/array.h"
 
 struct builder {
@@ -143,29 +144,30 @@ static void add_own(struct builder *builder, struct yarn_calls *calls)
     }
 }
 
-/* All that passed in one function, but for what its own probe and those below it took. */
-static int add_time(const struct builder *builder, const struct yarn_calls *calls,
-                    struct yarn_call_row *row)
+/* All that passed in each function, but for what probes took. */
+static int add_times(const struct builder *builder, struct yarn_calls *calls)
 {
     const struct yarn_profile *profile = builder->profile;
-    uint8_t *functions = calloc(profile->nr_functions + 1, 1);
-    uint8_t *stacks = NULL;
-    const struct yarn_cell *cell;
-    if (functions) {
-        functions[row->function] = 1;
-        stacks = yarn_stacks_with(profile, functions);
-    }
-    free(functions);
-    if (!stacks)
-        return -ENOMEM;
-    for (size_t at = 0; (cell = yarn_choice_next(builder->choice, calls->clock, &at));) {
-        if (cell->stack == YARN_DUMP_NONE || !stacks[cell->stack] || builder->is_own[cell->stack])
+    struct yarn_choice choice = *builder->choice;
+    uint32_t *keys = malloc((profile->nr_stacks + 1) * sizeof *keys);
+    struct yarn_group *groups = calloc(profile->nr_functions + 1, sizeof *groups);
+    struct yarn_fold fold;
+    for (size_t i = 0; keys && i < profile->nr_stacks; i++)
+        keys[i] = profile->stacks[i].function;
+    choice.left_out = builder->is_own;
+    int err = yarn_fold_init(&fold, profile, keys);
+    if (!err)
+        err = groups ? yarn_fold_add(&fold, &choice, calls->clock, groups) : -ENOMEM;
+    for (size_t i = 0; !err && i < calls->count; i++) {
+        struct yarn_call_row *row = &calls->rows[i];
+        if (row->function == YARN_DUMP_NONE)
             continue;
-        row->total_ns += cell->weight;
-        row->samples += cell->samples;
+        row->total_ns = groups[row->function].total;
+        row->samples = groups[row->function].total_samples;
     }
-    free(stacks);
-    return 0;
+    yarn_fold_fini(&fold);
+    free(groups);
+    return err;
 }
 
 static int compare(const void *a, const void *b)
@@ -186,9 +188,8 @@ static int build(struct builder *builder, struct yarn_calls *calls)
     if (calls->clock == YARN_DUMP_NONE)
         return err;
     add_own(builder, calls);
-    for (size_t i = 0; !err && i < calls->count; i++)
-        if (calls->rows[i].function != YARN_DUMP_NONE)
-            err = add_time(builder, calls, &calls->rows[i]);
+    if (!err)
+        err = add_times(builder, calls);
     if (calls->count)
         qsort(calls->rows, calls->count, sizeof calls->rows[0], compare);
     return err;

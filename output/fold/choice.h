@@ -15,8 +15,10 @@ struct yarn_choice {
     const struct yarn_profile *profile;    /* borrowed */
     uint8_t *events, *threads, *functions; /* owned; a byte each, 1: passes */
     uint8_t *stacks;                       /* owned; those with a function that passes */
-    uint32_t root;                         /* only with it: as yarn_profile_root_of has it */
-    bool has_all_threads;                  /* then also who is of no process that was recorded */
+    const uint8_t
+        *left_out;        /* borrowed; a byte a stack, 1: what ends there does not pass; or NULL */
+    uint32_t root;        /* only with it: as yarn_profile_root_of has it */
+    bool has_all_threads; /* then also who is of no process that was recorded */
     bool has_all_functions;
     bool has_records; /* also what is no sample: it has neither event nor function */
 };
@@ -34,6 +36,8 @@ static inline bool yarn_choice_has(const struct yarn_choice *choice, uint32_t ev
 {
     if (!choice->events[event] ||
         !(thread == YARN_DUMP_NONE ? choice->has_all_threads : choice->threads[thread]))
+        return false;
+    if (choice->left_out && stack != YARN_DUMP_NONE && choice->left_out[stack])
         return false;
     if (choice->has_all_functions && choice->root == YARN_CHOICE_ANY_ROOT)
         return true;

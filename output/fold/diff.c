@@ -6,7 +6,7 @@
 
 #include "output/analysis/time/kernel_time.h"
 #include "output/fold/change.h"
-#include "output/fold/stack_sums.h"
+#include "output/fold/fold.h"
 #include "output/store/array.h"
 
 struct builder {
@@ -14,7 +14,7 @@ struct builder {
     const struct yarn_diff_options *options;
     struct yarn_diff *diff;
     struct yarn_diff_row *sums; /* owned: of one event, by function of the match */
-    struct yarn_diff_row *run;  /* owned: the same of one run */
+    struct yarn_group *run;     /* owned: of one run of one side, by the same */
     uint32_t kernel;            /* of the match: [kernel] */
 };
 
@@ -26,7 +26,7 @@ struct side {
     const struct yarn_choice *all;
     struct yarn_choice choice; /* of one run */
     uint8_t *chosen;           /* owned: its threads */
-    uint8_t *repeated;         /* owned */
+    struct yarn_fold fold;     /* functions that pass, by their number in the match */
     struct yarn_clusters clusters;
 };
 
@@ -69,21 +69,24 @@ static int add_events(struct builder *builder)
 
 static void side_fini(struct side *side)
 {
-    free(side->repeated);
+    yarn_fold_fini(&side->fold);
     free(side->chosen);
     yarn_clusters_fini(&side->clusters);
 }
 
-static int find_repeated(struct side *side)
+static int init_fold(struct side *side)
 {
     const struct yarn_profile *profile = side->profile;
+    const uint8_t *passes = side->all->functions;
     uint32_t *keys = calloc(profile->nr_stacks + 1, sizeof *keys);
-    for (size_t i = 0; keys && i < profile->nr_stacks; i++)
-        keys[i] = side->shared[profile->stacks[i].function];
-    if (keys)
-        side->repeated = yarn_stacks_repeated(profile, keys);
-    free(keys);
-    return side->repeated ? 0 : -ENOMEM;
+    for (size_t i = 0; keys && i < profile->nr_stacks; i++) {
+        uint32_t function = profile->stacks[i].function;
+        keys[i] = passes[function] ? side->shared[function] : YARN_DUMP_NONE;
+    }
+    int err = yarn_fold_init(&side->fold, profile, keys);
+    for (uint32_t i = 0; !err && i < YARN_FUNCTION_PSEUDO_COUNT; i++)
+        side->fold.roots[i] = passes[i] ? side->shared[i] : YARN_DUMP_NONE;
+    return err;
 }
 
 static int side_init(struct side *side, const struct builder *builder, size_t number)
@@ -100,7 +103,7 @@ static int side_init(struct side *side, const struct builder *builder, size_t nu
         .chosen = calloc(profile->nr_threads + 1, 1),
     };
     side->choice.threads = side->chosen;
-    int err = side->chosen ? find_repeated(side) : -ENOMEM;
+    int err = side->chosen ? init_fold(side) : -ENOMEM;
     if (!err)
         err = yarn_clusters_build(profile, options->from_ns[number], options->to_ns[number],
                                   &side->clusters);
@@ -109,117 +112,72 @@ static int side_init(struct side *side, const struct builder *builder, size_t nu
     return err;
 }
 
-static void add(struct builder *builder, const struct side *side, enum yarn_diff_part part,
-                uint32_t function, struct yarn_diff_sum more)
-{
-    if (!side->all->functions[function])
-        return;
-    struct yarn_diff_sum *sum = &builder->run[side->shared[function]].sums[part][side->number];
-    sum->weight += more.weight;
-    sum->samples += more.samples;
-    sum->squares += more.squares;
-}
-
-/* Leaves, and what stands for stacks or root sides that are missing. */
-static void add_cells(struct builder *builder, const struct side *side, uint32_t event)
-{
-    const struct yarn_cell *cell;
-    for (size_t at = 0; (cell = yarn_choice_next(&side->choice, event, &at));) {
-        struct yarn_diff_sum more = {
-            .weight = cell->weight, .samples = cell->samples, .squares = cell->squares};
-        uint32_t root = yarn_profile_root_of(cell->stack, cell->stack_end);
-        add(builder, side, YARN_DIFF_SELF,
-            cell->stack == YARN_DUMP_NONE ? root : side->profile->stacks[cell->stack].function,
-            more);
-        if (root != YARN_DUMP_NONE)
-            add(builder, side, YARN_DIFF_TOTAL, root, more);
-    }
-}
-
-/* What the chosen threads spent. */
-static int add_chosen(struct builder *builder, const struct side *side, uint32_t event)
-{
-    const struct yarn_profile *profile = side->profile;
-    struct yarn_stack_sum *sums = yarn_stack_sums(&side->choice, event);
-    if (!sums)
-        return -ENOMEM;
-    for (size_t i = 0; i < profile->nr_stacks; i++) {
-        struct yarn_diff_sum more = {
-            .weight = sums[i].total, .samples = sums[i].samples, .squares = sums[i].squares};
-        if (more.samples && !side->repeated[i])
-            add(builder, side, YARN_DIFF_TOTAL, profile->stacks[i].function, more);
-    }
-    free(sums);
-    add_cells(builder, side, event);
-    return 0;
-}
-
-/* A run's sum, whose bases are those of the whole run, joins the others; and is empty again. */
-static void join(struct yarn_diff_sum *sum, struct yarn_diff_sum *run,
+/* A run's sum, whose bases are those of the whole run, joins the others. */
+static void join(struct yarn_diff_sum *sum, struct yarn_sum run,
                  const double bases[YARN_DIFF_SCALE_COUNT])
 {
-    double spent = (double)run->weight;
-    sum->weight += run->weight;
-    sum->samples += run->samples;
-    sum->squares += run->squares;
+    double spent = (double)run.weight;
+    sum->weight += run.weight;
+    sum->samples += run.samples;
+    sum->squares += run.squares;
     sum->runs.squares += spent * spent;
     for (size_t scale = 0; scale < YARN_DIFF_SCALE_COUNT; scale++)
         sum->runs.products[scale] += spent * bases[scale];
-    *run = (struct yarn_diff_sum){0};
 }
 
-/* `bases`: of the run. */
-static void join_run(struct builder *builder, const struct side *side,
-                     const struct yarn_diff_sum *whole, double bases[YARN_DIFF_SCALE_COUNT])
+/* `bases`: of the run, whose groups are empty then. */
+static void join_run(struct builder *builder, const struct side *side, const struct yarn_sum *whole,
+                     double bases[YARN_DIFF_SCALE_COUNT])
 {
     for (size_t i = 0; i < builder->diff->match.count; i++) {
-        uint64_t base = whole->weight;
-        if (i == builder->kernel)
-            base += builder->run[i].sums[YARN_DIFF_SELF][side->number].weight;
-        bases[YARN_DIFF_SHARES] = (double)base;
-        for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++) {
-            struct yarn_diff_sum *run = &builder->run[i].sums[part][side->number];
-            if (run->weight || run->samples)
-                join(&builder->sums[i].sums[part][side->number], run, bases);
-        }
+        struct yarn_diff_row *sums = &builder->sums[i];
+        struct yarn_group run = builder->run[i];
+        if (!run.total && !run.total_samples)
+            continue;
+        struct yarn_sum self = {run.self, run.samples, run.squares};
+        struct yarn_sum total = {run.total, run.total_samples, run.total_squares};
+        bases[YARN_DIFF_SHARES] =
+            (double)(whole->weight + (i == builder->kernel ? self.weight : 0));
+        join(&sums->sums[YARN_DIFF_SELF][side->number], self, bases);
+        join(&sums->sums[YARN_DIFF_TOTAL][side->number], total, bases);
+        builder->run[i] = (struct yarn_group){0};
     }
 }
 
 /* Of the event, all threads of one run; YARN_DUMP_NONE: of all. */
-static struct yarn_diff_sum whole_of(const struct side *side, uint32_t event, uint32_t run)
+static struct yarn_sum whole_of(const struct side *side, uint32_t event, uint32_t run)
 {
     const struct yarn_profile *profile = side->profile;
-    struct yarn_diff_sum whole = {0};
+    struct yarn_sum whole = {0};
     for (size_t i = 0; i < profile->cells.count; i++) {
         const struct yarn_cell *cell = &profile->cells.cells[i];
         uint32_t of = side->clusters.of_dump[profile->threads[cell->thread].dump];
         if (cell->event != event || (run != YARN_DUMP_NONE && of != run))
             continue;
-        whole.weight += cell->weight;
-        whole.samples += cell->samples;
-        whole.squares += cell->squares;
+        struct yarn_sum more = yarn_sum_of(cell);
+        yarn_sum_add(&whole, &more);
     }
     return whole;
 }
 
 /* As if it had been sampled once a period. */
-static struct yarn_diff_sum kernel_of(const struct builder *builder, const struct side *side,
-                                      uint32_t event, uint32_t run)
+static struct yarn_sum kernel_of(const struct builder *builder, const struct side *side,
+                                 uint32_t event, uint32_t run)
 {
     const struct yarn_profile *profile = side->profile;
     uint64_t ns = 0, period_ns = yarn_u64_max(profile->events[event].period, 1);
     if (builder->options->is_part || yarn_kernel_time_event(profile) != event)
-        return (struct yarn_diff_sum){0};
+        return (struct yarn_sum){0};
     for (size_t i = 0; i < profile->nr_dumps; i++)
         if (run == YARN_DUMP_NONE || side->clusters.of_dump[i] == run)
             ns += profile->dumps[i].trust.kernel_ns;
-    return (struct yarn_diff_sum){
+    return (struct yarn_sum){
         .weight = ns,
         .squares = (double)ns * (double)period_ns,
     };
 }
 
-static void add_whole(struct yarn_diff_sum *total, const struct yarn_diff_sum *whole)
+static void add_whole(struct yarn_diff_sum *total, const struct yarn_sum *whole)
 {
     total->squares += whole->squares;
     total->runs.squares += (double)whole->weight * (double)whole->weight;
@@ -227,15 +185,14 @@ static void add_whole(struct yarn_diff_sum *total, const struct yarn_diff_sum *w
 
 /* What the kernel's part is a share of is itself and what was sampled. */
 static void add_kernel(struct builder *builder, const struct side *side,
-                       struct yarn_diff_event *event, const struct yarn_diff_sum *sampled,
-                       const double bases[YARN_DIFF_SCALE_COUNT], struct yarn_diff_sum kernel)
+                       struct yarn_diff_event *event, const struct yarn_sum *sampled,
+                       const double bases[YARN_DIFF_SCALE_COUNT], struct yarn_sum kernel)
 {
-    for (size_t part = 0; part < YARN_DIFF_PART_COUNT; part++)
-        builder->run[builder->kernel].sums[part][side->number] = kernel;
-    kernel.weight += sampled->weight;
-    kernel.samples += sampled->samples;
-    kernel.squares += sampled->squares;
-    join(&event->wholes[side->number], &kernel, bases);
+    struct yarn_group *group = &builder->run[builder->kernel];
+    yarn_group_add_self(group, &kernel);
+    yarn_group_add_total(group, &kernel);
+    yarn_sum_add(&kernel, sampled);
+    join(&event->wholes[side->number], kernel, bases);
 }
 
 static void bases_of(const struct side *side, uint32_t run, double ret_bases[YARN_DIFF_SCALE_COUNT])
@@ -254,14 +211,14 @@ static int add_run(struct builder *builder, struct side *side, struct yarn_diff_
 {
     const struct yarn_profile *profile = side->profile;
     uint32_t number = event->numbers[side->number];
-    struct yarn_diff_sum whole = whole_of(side, number, run);
+    struct yarn_sum whole = whole_of(side, number, run);
     for (size_t i = 0; i < profile->nr_threads; i++) {
         uint32_t of = side->clusters.of_dump[profile->threads[i].dump];
         side->chosen[i] = side->all->threads[i] && (run == YARN_DUMP_NONE || of == run);
     }
     double bases[YARN_DIFF_SCALE_COUNT];
     bases_of(side, run, bases);
-    int err = add_chosen(builder, side, number);
+    int err = yarn_fold_add(&side->fold, &side->choice, number, builder->run);
     add_kernel(builder, side, event, &whole, bases, kernel_of(builder, side, number, run));
     join_run(builder, side, &whole, bases);
     add_whole(&event->totals[side->number], &whole);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/fold/stack_sums.h"
+#include "output/fold/fold.h"
 #include "output/store/array.h"
 
 struct builder {
@@ -11,106 +11,55 @@ struct builder {
     const struct yarn_profile *profile; /* the choice's */
     enum yarn_by by;
     const struct yarn_by_key *key; /* of it */
-    uint32_t *keys;                /* owned: of stacks; YARN_DUMP_NONE: hidden */
-    uint8_t *repeated;             /* owned: stacks whose key is further out as well */
-    struct yarn_row *sums;         /* owned: of one event, by key */
+    struct yarn_fold fold;         /* where the key is of a stack's frame */
+    struct yarn_group *groups;     /* owned: of one event, by key */
     size_t nr_keys;
 };
 
 static void builder_fini(struct builder *builder)
 {
-    free(builder->keys);
-    free(builder->repeated);
-    free(builder->sums);
+    yarn_fold_fini(&builder->fold);
+    free(builder->groups);
 }
 
-static uint32_t key_of_stack(const struct builder *builder, uint32_t number)
+/* Functions that do not pass are in no row. Places of pseudo-functions have the same numbers, and
+ * they belong to module 0, which has nothing around a stack: what is missing could be anywhere. */
+static int fold_init(struct builder *builder)
 {
     const struct yarn_profile *profile = builder->profile;
-    const struct yarn_profile_stack *stack = &profile->stacks[number];
-    if (!builder->choice->functions[stack->function])
-        return YARN_DUMP_NONE;
-    return builder->key->of_stack(profile, stack);
-}
-
-/* Their places have the same numbers, and they belong to module 0. */
-static uint32_t key_of_pseudo(const struct builder *builder, uint32_t function)
-{
-    if (!builder->choice->functions[function])
-        return YARN_DUMP_NONE;
-    return builder->by == YARN_BY_MODULE ? 0 : function;
+    const uint8_t *functions = builder->choice->functions;
+    uint32_t *keys = calloc(profile->nr_stacks + 1, sizeof *keys);
+    for (uint32_t i = 0; keys && i < profile->nr_stacks; i++) {
+        const struct yarn_profile_stack *stack = &profile->stacks[i];
+        keys[i] =
+            functions[stack->function] ? builder->key->of_stack(profile, stack) : YARN_DUMP_NONE;
+    }
+    int err = yarn_fold_init(&builder->fold, profile, keys);
+    for (uint32_t i = 0; !err && i < YARN_FUNCTION_PSEUDO_COUNT; i++)
+        if (functions[i])
+            builder->fold.roots[i] = builder->by == YARN_BY_MODULE ? 0 : i;
+    builder->fold.has_no_root_sides = builder->by == YARN_BY_MODULE;
+    return err;
 }
 
 static int builder_init(struct builder *builder, const struct yarn_choice *choice, enum yarn_by by)
 {
-    const struct yarn_profile *profile = choice->profile;
     const struct yarn_by_key *key = yarn_by_key(by);
-    size_t nr_keys = key->count(profile);
+    size_t nr_keys = key->count(choice->profile);
     *builder = (struct builder){
         .choice = choice,
-        .profile = profile,
+        .profile = choice->profile,
         .by = by,
         .key = key,
-        .keys = calloc(profile->nr_stacks + 1, sizeof *builder->keys),
-        .sums = calloc(nr_keys + 1, sizeof *builder->sums),
+        .groups = calloc(nr_keys + 1, sizeof *builder->groups),
         .nr_keys = nr_keys,
     };
-    bool is_whole = builder->keys && builder->sums;
-    for (uint32_t i = 0; is_whole && key->of_stack && i < profile->nr_stacks; i++)
-        builder->keys[i] = key_of_stack(builder, i);
-    if (is_whole && key->of_stack)
-        is_whole = (builder->repeated = yarn_stacks_repeated(profile, builder->keys)) != NULL;
-    if (!is_whole)
+    int err = builder->groups ? 0 : -ENOMEM;
+    if (!err && key->of_stack)
+        err = fold_init(builder);
+    if (err)
         builder_fini(builder);
-    return is_whole ? 0 : -ENOMEM;
-}
-
-static void add_self(struct yarn_row *row, const struct yarn_cell *cell)
-{
-    row->self += cell->weight;
-    row->samples += cell->samples;
-}
-
-static void add_total(struct yarn_row *row, const struct yarn_cell *cell)
-{
-    row->total += cell->weight;
-    row->total_samples += cell->samples;
-    row->latency += cell->latency;
-}
-
-/* What is on top of the stacks, and what stands for stacks, or their root sides, that are missing.
- * A module has none of the latter: what is missing could be anywhere. */
-static void add_ends(struct builder *builder, uint32_t event)
-{
-    const struct yarn_cell *cell;
-    for (size_t at = 0; (cell = yarn_choice_next(builder->choice, event, &at));) {
-        bool has_stack = cell->stack != YARN_DUMP_NONE;
-        uint32_t root = yarn_profile_root_of(cell->stack, cell->stack_end);
-        uint32_t key = root == YARN_DUMP_NONE ? root : key_of_pseudo(builder, root);
-        uint32_t leaf = has_stack ? builder->keys[cell->stack] : key;
-        if (leaf != YARN_DUMP_NONE)
-            add_self(&builder->sums[leaf], cell);
-        if (key != YARN_DUMP_NONE && !(has_stack && builder->by == YARN_BY_MODULE))
-            add_total(&builder->sums[key], cell);
-    }
-}
-
-static int add_by_stack(struct builder *builder, uint32_t event)
-{
-    const struct yarn_profile *profile = builder->profile;
-    struct yarn_stack_sum *sums = yarn_stack_sums(builder->choice, event);
-    if (!sums)
-        return -ENOMEM;
-    for (size_t i = 0; i < profile->nr_stacks; i++) {
-        uint32_t key = builder->keys[i];
-        if (!sums[i].samples || key == YARN_DUMP_NONE || builder->repeated[i])
-            continue;
-        builder->sums[key].total += sums[i].total;
-        builder->sums[key].total_samples += sums[i].samples;
-    }
-    free(sums);
-    add_ends(builder, event);
-    return 0;
+    return err;
 }
 
 /* Where functions are filtered, `self` is what they spent and `total` what was spent below them. */
@@ -119,31 +68,38 @@ static void add_by_cell(struct builder *builder, uint32_t event)
     const struct yarn_profile *profile = builder->profile;
     const struct yarn_cell *cell;
     for (size_t at = 0; (cell = yarn_choice_next(builder->choice, event, &at));) {
-        struct yarn_row *row = &builder->sums[builder->key->of_cell(profile, cell)];
+        struct yarn_sum more = yarn_sum_of(cell);
+        uint32_t key = builder->key->of_cell(profile, cell);
         uint32_t leaf = cell->stack == YARN_DUMP_NONE ? YARN_FUNCTION_NO_STACK
                                                       : profile->stacks[cell->stack].function;
-        add_total(row, cell);
+        yarn_group_add_total(&builder->groups[key], &more);
+        builder->groups[key].latency += cell->latency;
         if (builder->choice->functions[leaf])
-            add_self(row, cell);
+            yarn_group_add_self(&builder->groups[key], &more);
     }
 }
 
-/* Moves the sums of one event into rows, and empties them. */
+/* Moves the groups of one event into rows, and empties them. */
 static int take_rows(struct builder *builder, uint32_t event, struct yarn_rows *rows)
 {
-    for (size_t i = 0; i < builder->nr_keys; i++) {
-        struct yarn_row *sum = &builder->sums[i];
-        if (!sum->total_samples)
+    int err = 0;
+    for (uint32_t i = 0; !err && i < builder->nr_keys; i++) {
+        struct yarn_group *group = &builder->groups[i];
+        if (!group->total_samples)
             continue;
-        if (YARN_ARRAY_RESERVE(&rows->rows, &rows->capacity, rows->count + 1))
-            return -ENOMEM;
-        rows->rows[rows->count] = *sum;
-        rows->rows[rows->count].event = event;
-        rows->rows[rows->count].key = (uint32_t)i;
-        rows->count++;
-        *sum = (struct yarn_row){0};
+        struct yarn_row row = {
+            .event = event,
+            .key = i,
+            .self = group->self,
+            .total = group->total,
+            .samples = group->samples,
+            .total_samples = group->total_samples,
+            .latency = group->latency,
+        };
+        *group = (struct yarn_group){0};
+        err = YARN_ARRAY_PUT(&rows->rows, &rows->count, &rows->capacity, &row);
     }
-    return 0;
+    return err;
 }
 
 static int add_events(struct builder *builder, struct yarn_rows *rows)
@@ -153,7 +109,7 @@ static int add_events(struct builder *builder, struct yarn_rows *rows)
         if (!builder->choice->events[event] || !builder->profile->events[event].samples)
             continue;
         if (builder->key->of_stack)
-            err = add_by_stack(builder, event);
+            err = yarn_fold_add(&builder->fold, builder->choice, event, builder->groups);
         else
             add_by_cell(builder, event);
         if (!err)

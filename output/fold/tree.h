@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "output/fold/choice.h"
+#include "output/fold/fold.h"
 
 struct yarn_tree_node {
     uint64_t self; /* in the event's unit */
@@ -48,12 +48,3 @@ void yarn_tree_fini(struct yarn_tree *tree);
 
 /* The next node in reading order (a node, then what is below it); YARN_DUMP_NONE at the end. */
 uint32_t yarn_tree_next(const struct yarn_tree *tree, uint32_t node);
-
-/* For the builders: a new node as the first child of `parent` (YARN_DUMP_NONE: a root). */
-YARN_MUST_CHECK int yarn_tree_add(struct yarn_tree *tree, uint32_t parent, uint32_t function,
-                                  uint32_t event, uint32_t *ret_node);
-/* For the builders: each chosen event that has samples, and then the order of totals, which
- * leaves out nodes below `min_percent`. The tree is closed where that fails. */
-YARN_MUST_CHECK int yarn_tree_fill(struct yarn_tree *tree, const struct yarn_choice *choice,
-                                   double min_percent,
-                                   int (*add_event)(void *builder, uint32_t event), void *builder);

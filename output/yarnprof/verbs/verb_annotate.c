@@ -134,7 +134,7 @@ static const struct yarn_choice *choice_of(const struct request *request)
 static int widen_selfs(const struct request *request, const struct yarn_profile *profile,
                        struct yarn_rows *rows)
 {
-    struct yarn_annotation_sum *selfs = NULL;
+    struct yarn_group *selfs = NULL;
     int err = 0;
     for (size_t i = 0; !err && i < rows->count; i++) {
         struct yarn_row *row = &rows->rows[i];

@@ -178,9 +178,9 @@ void yarn_annotate_fini(struct yarn_annotate *annotate)
 
 static int by_heat(const void *a, const void *b, void *context)
 {
-    const struct yarn_annotation_sum *sums = context;
+    const struct yarn_group *sums = context;
     size_t i = *(const size_t *)a, j = *(const size_t *)b;
-    const struct yarn_annotation_sum *one = &sums[i], *other = &sums[j];
+    const struct yarn_group *one = &sums[i], *other = &sums[j];
     if (one->self != other->self)
         return one->self > other->self ? -1 : 1;
     if (one->total != other->total)
@@ -188,7 +188,7 @@ static int by_heat(const void *a, const void *b, void *context)
     return i < j ? -1 : i > j;
 }
 
-uint8_t *yarn_annotate_hottest(const struct yarn_annotation_sum *sums, size_t count, size_t limit)
+uint8_t *yarn_annotate_hottest(const struct yarn_group *sums, size_t count, size_t limit)
 {
     uint8_t *hottest = calloc(count + 1, 1);
     size_t *order = malloc((count + 1) * sizeof *order);

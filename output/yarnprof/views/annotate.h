@@ -47,5 +47,5 @@ YARN_MUST_CHECK int yarn_annotate_json(const struct yarn_annotate *annotate,
 
 /* One byte an item, 1 where it is among the `limit` with most samples (0: has any), by itself and
  * then in total. Owned by the caller; NULL: no memory. */
-YARN_MUST_CHECK uint8_t *yarn_annotate_hottest(const struct yarn_annotation_sum *sums, size_t count,
+YARN_MUST_CHECK uint8_t *yarn_annotate_hottest(const struct yarn_group *sums, size_t count,
                                                size_t limit);

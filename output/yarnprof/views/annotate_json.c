@@ -19,7 +19,7 @@ static const char *text_of(const struct view *view, uint32_t text)
     return yarn_profile_text(view->annotate->annotation.profile, text);
 }
 
-static void put_sum(const struct view *view, const struct yarn_annotation_sum *sum)
+static void put_sum(const struct view *view, const struct yarn_group *sum)
 {
     uint64_t whole = view->event->total;
     yarn_json_u64(view->json, "self", sum->self);

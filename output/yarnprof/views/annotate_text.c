@@ -31,7 +31,7 @@ static const char *text_of(const struct view *view, uint32_t text)
 }
 
 /* Share of what the function itself spent, self and total; blanks where nothing was sampled. */
-static void print_numbers(const struct view *view, const struct yarn_annotation_sum *sum)
+static void print_numbers(const struct view *view, const struct yarn_group *sum)
 {
     FILE *file = view->out->file;
     if (!sum || !sum->total_samples) {
@@ -82,9 +82,9 @@ static void print_gap(const struct view *view, int column)
 }
 
 /* The annotated line of that number, or NULL: it was not sampled. */
-static const struct yarn_annotation_sum *sum_of(const struct view *view,
-                                                const struct yarn_annotate_file *file,
-                                                const uint8_t *shown, uint32_t number)
+static const struct yarn_group *sum_of(const struct view *view,
+                                       const struct yarn_annotate_file *file, const uint8_t *shown,
+                                       uint32_t number)
 {
     const struct yarn_annotation_line *lines = view->annotate->annotation.lines;
     for (size_t i = file->first; i < file->first + file->count; i++) {
@@ -95,7 +95,7 @@ static const struct yarn_annotation_sum *sum_of(const struct view *view,
 }
 
 static void print_line(const struct view *view, const struct yarn_annotate_file *file,
-                       const struct yarn_annotation_sum *sum, uint32_t number)
+                       const struct yarn_group *sum, uint32_t number)
 {
     const char *source = yarn_source_text_line(&file->text, number);
     print_numbers(view, sum);
@@ -137,7 +137,7 @@ static void print_file(const struct view *view, const struct yarn_annotate_file 
 
 static void print_unknown(const struct view *view, size_t number)
 {
-    const struct yarn_annotation_sum *sum = &view->sums->lines[number];
+    const struct yarn_group *sum = &view->sums->lines[number];
     (void)fprintf(view->out->file, "\n%s of the function are at no known line\n",
                   yarn_number_of_things(sum->samples, "sample").text);
 }
@@ -285,7 +285,7 @@ static int print_event(const struct view *view)
     const struct yarn_annotation *annotation = &view->annotate->annotation;
     const struct yarn_profile_function *function =
         &annotation->profile->functions[annotation->function];
-    const struct yarn_annotation_sum *whole = &view->sums->whole;
+    const struct yarn_group *whole = &view->sums->whole;
     FILE *file = view->out->file;
     (void)fputs(yarn_out_paint(view->out, YARN_PAINT_HEAD), file);
     yarn_print_cut(view->out, text_of(view, function->name), 0);

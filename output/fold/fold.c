@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/fold/stack_sums.h"
+#include "output/fold/fold.h"
 
 #include <stdlib.h>
 
@@ -72,7 +72,8 @@ static uint32_t end(struct walk *walk, const uint32_t *keys, uint32_t stack)
     }
 }
 
-uint8_t *yarn_stacks_repeated(const struct yarn_profile *profile, const uint32_t *keys)
+/* Linear, however deep the stacks are. Owned by the caller; NULL: no memory. */
+static uint8_t *find_repeated(const struct yarn_profile *profile, const uint32_t *keys)
 {
     struct walk walk;
     if (!walk_init(&walk, profile, keys))
@@ -87,28 +88,79 @@ uint8_t *yarn_stacks_repeated(const struct yarn_profile *profile, const uint32_t
     return repeated;
 }
 
-struct yarn_stack_sum *yarn_stack_sums(const struct yarn_choice *choice, uint32_t event)
+int yarn_fold_init(struct yarn_fold *fold, const struct yarn_profile *profile, uint32_t *keys)
+{
+    *fold = (struct yarn_fold){.keys = keys};
+    for (size_t i = 0; i < YARN_FUNCTION_PSEUDO_COUNT; i++)
+        fold->roots[i] = YARN_DUMP_NONE;
+    if (keys)
+        fold->repeated = find_repeated(profile, keys);
+    if (fold->repeated)
+        return 0;
+    yarn_fold_fini(fold);
+    return -ENOMEM;
+}
+
+void yarn_fold_fini(struct yarn_fold *fold)
+{
+    free(fold->keys);
+    free(fold->selfs);
+    free(fold->repeated);
+    *fold = (struct yarn_fold){0};
+}
+
+struct yarn_sum *yarn_stack_sums(const struct yarn_choice *choice, uint32_t event)
 {
     const struct yarn_profile *profile = choice->profile;
-    struct yarn_stack_sum *sums = calloc(profile->nr_stacks + 1, sizeof *sums);
+    struct yarn_sum *sums = calloc(profile->nr_stacks + 1, sizeof *sums);
     const struct yarn_cell *cell;
     if (!sums)
         return NULL;
     for (size_t at = 0; (cell = yarn_choice_next(choice, event, &at));) {
-        if (cell->stack == YARN_DUMP_NONE)
-            continue;
-        sums[cell->stack].total += cell->weight;
-        sums[cell->stack].samples += cell->samples;
-        sums[cell->stack].squares += cell->squares;
+        struct yarn_sum more = yarn_sum_of(cell);
+        yarn_sum_add(&sums[profile->nr_stacks], &more);
+        if (cell->stack != YARN_DUMP_NONE)
+            yarn_sum_add(&sums[cell->stack], &more);
     }
     /* A parent has a smaller number than its children. */
     for (size_t i = profile->nr_stacks; i-- > 0;) {
         uint32_t parent = profile->stacks[i].parent;
-        if (parent == YARN_DUMP_NONE || !sums[i].samples)
-            continue;
-        sums[parent].total += sums[i].total;
-        sums[parent].samples += sums[i].samples;
-        sums[parent].squares += sums[i].squares;
+        if (parent != YARN_DUMP_NONE && sums[i].samples)
+            yarn_sum_add(&sums[parent], &sums[i]);
     }
     return sums;
+}
+
+/* What is innermost, and what stands for stacks, or their root sides, that are missing. */
+static void add_ends(const struct yarn_fold *fold, const struct yarn_choice *choice, uint32_t event,
+                     struct yarn_group *groups)
+{
+    const uint32_t *selfs = fold->selfs ? fold->selfs : fold->keys;
+    const struct yarn_cell *cell;
+    for (size_t at = 0; (cell = yarn_choice_next(choice, event, &at));) {
+        struct yarn_sum more = yarn_sum_of(cell);
+        bool has_stack = cell->stack != YARN_DUMP_NONE;
+        uint32_t root = yarn_profile_root_of(cell->stack, cell->stack_end);
+        uint32_t key = root == YARN_DUMP_NONE ? root : fold->roots[root];
+        uint32_t leaf = has_stack ? selfs[cell->stack] : key;
+        if (leaf != YARN_DUMP_NONE)
+            yarn_group_add_self(&groups[leaf], &more);
+        if (key != YARN_DUMP_NONE && !(has_stack && fold->has_no_root_sides))
+            yarn_group_add_total(&groups[key], &more);
+    }
+}
+
+int yarn_fold_add(const struct yarn_fold *fold, const struct yarn_choice *choice, uint32_t event,
+                  struct yarn_group *groups)
+{
+    struct yarn_sum *sums = yarn_stack_sums(choice, event);
+    if (!sums)
+        return -ENOMEM;
+    for (size_t i = 0; i < choice->profile->nr_stacks; i++) {
+        if (sums[i].samples && fold->keys[i] != YARN_DUMP_NONE && !fold->repeated[i])
+            yarn_group_add_total(&groups[fold->keys[i]], &sums[i]);
+    }
+    free(sums);
+    add_ends(fold, choice, event, groups);
+    return 0;
 }
