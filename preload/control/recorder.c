@@ -194,6 +194,21 @@ static void defer_start(struct yarn_recorder *recorder)
         yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
 }
 
+/* Where each occurrence counts, none of the child's is to come before the recording. */
+static void start_at_once(struct yarn_recorder *recorder)
+{
+    reset(recorder, YARN_PHASE_STARTING);
+    recorder->is_deferred = false;
+    recorder->job.host_waits = true;
+    yarn_deferred_start_claim(recorder);
+    if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
+                                   recorder->job.seccomp.is_apart))
+        yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
+    else
+        wait_for_start(recorder, yarn_clock_ns(YARN_TIME_MONOTONIC) + START_TIMEOUT_NS);
+    recorder->job.host_waits = false;
+}
+
 void yarn_recorder_inherit(struct yarn_recorder *recorder)
 {
     struct yarn_child_times *child_times = atomic_load(&recorder->child_times);
@@ -216,6 +231,8 @@ void yarn_recorder_inherit(struct yarn_recorder *recorder)
                               is_pause_requested;
     if (waits_for_call(recorder))
         reset(recorder, YARN_PHASE_WAITING);
+    else if (recorder->job.counts_each && !recorder->starts_paused)
+        start_at_once(recorder);
     else
         defer_start(recorder);
 }

@@ -115,6 +115,11 @@ static int decode_events(struct yarn_job *job)
     return 0;
 }
 
+static bool counts_each(const struct yarn_event_spec *spec)
+{
+    return spec->is_counted || (spec->period == 1 && !spec->is_scheduling);
+}
+
 static int parse_events(struct yarn_job *job, struct yarn_text *fault)
 {
     int err = parse_list(job, YARN_OPTION_EVENTS, job->options.events, &job->events, fault);
@@ -126,8 +131,10 @@ static int parse_events(struct yarn_job *job, struct yarn_text *fault)
         err = add_scheduling(job);
     if (!err)
         err = split_off_cpu(job, fault);
-    for (size_t i = 0; !err && i < job->events.count; i++)
+    for (size_t i = 0; !err && i < job->events.count; i++) {
         yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
+        job->counts_each |= counts_each(&job->events.specs[i]);
+    }
     return err;
 }
 

@@ -24,7 +24,8 @@ struct yarn_job {
     char *const *envp;                 /* what the path patterns read of the environment */
     const char *rank;                  /* in a job of MPI or Slurm; NULL: none */
     const char *machine_refusal;       /* why it is not watched any more; NULL: it may be */
-    bool host_waits;                   /* the constructor's wait: no host thread runs */
+    bool counts_each;                  /* some event's every occurrence is counted, or sampled */
+    bool host_waits;                   /* the start's wait: no host thread runs */
 };
 
 /* One job at a time in a process. -EINVAL: a bad value; *fault says which in one line. -ECANCELED:

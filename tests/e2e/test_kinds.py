@@ -50,6 +50,21 @@ class Kinds(harness.Case):
         return harness.yarnprof("script", "--samples", "--no-header", f"--event={name}", "-F", fields,
                                 run.dumps).stdout.decode().splitlines()
 
+    def test_each_occurrence_in_children_that_end_at_once(self):
+        """A child's recording begins before its own code runs where each occurrence counts."""
+        nr_children, hits = 60, 20
+        run = self.run_program([KINDS, "children", nr_children, hits],
+                               YARN_EVENTS="page-faults/period=1,call-graph=no,name=faults/u",
+                               YARN_COUNTERS="minor-faults:u")
+        self.assertEqual(run.status, 0)
+        (row,) = (row for row in harness.report(run.dumps, "--event=faults")["rows"]
+                  if row["function"] == "touch")
+        self.assertEqual(row["samples"], nr_children * hits)
+        stat = json.loads(harness.yarnprof("stat", "--format=json", run.dumps).stdout)
+        (counted,) = (event for event in stat["events"] if event["name"].startswith("minor-faults"))
+        self.assertGreaterEqual(counted["count"], nr_children * hits)
+        self.assertEqual(sum(dump["trust"].get("children", 0) for dump in harness.info(run.dumps)), 0)
+
     @harness.needs_breakpoints
     def test_watchpoint_by_name(self):
         asked = "mem:watched+8/8:w/call-graph=no,name=writes/"

@@ -52,7 +52,7 @@ class Statuses(harness.Case):
         self.assertEqual(row["status"], want)
 
     def test_children_that_are_missing_are_said(self):
-        folder, lines, statuses = self.recorded("cpu-clock:u,page-faults/period=1/u",
+        folder, lines, statuses = self.recorded("cpu-clock:u,page-faults/period=2/u",
                                                 sys.executable, "-c", SHORT)
         self.assertEqual(statuses["cpu-clock:u"]["status"], "as asked")
         faults = statuses["page-faults:u"]
@@ -60,6 +60,11 @@ class Statuses(harness.Case):
         self.assertEqual(len(lines), 1)
         self.assertIn("page-faults:u: children missing: nothing is in it of 20 children", lines[0])
         self.assertIn("nothing is in it of 20 children", harness.yarnprof("report", folder).stdout.decode())
+
+    def test_where_each_occurrence_counts_no_child_is_missing(self):
+        _, lines, statuses = self.recorded("cpu-clock:u,page-faults/period=1/u", sys.executable, "-c", SHORT)
+        self.assertEqual([status["status"] for status in statuses.values()], ["as asked"] * 2)
+        self.assertNotIn("missing", "".join(lines))
 
     @harness.also_as_root
     def test_auto_is_usable_where_it_is_recorded(self):

@@ -3,7 +3,7 @@
  * What events of other kinds than clocks count, in exact numbers: `kinds hits THREADS HITS` has
  * each thread ask for its priority, write to one variable and touch new pages so many times; `kinds
  * turns THREADS TURNS` faults in one function and computes in another, 50 ms of CPU time each in
- * turn.
+ * turn; `kinds children CHILDREN HITS` forks as many that touch so many new pages and end.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -12,7 +12,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { THREADS_MAX = 64, PAGE = 4096, PAGES = 64, TURN_NS = 50000000 };
 
@@ -85,11 +87,30 @@ static void *take_turns(void *argument)
     return NULL;
 }
 
+static int fork_children(int nr_children)
+{
+    for (int i = 0; i < nr_children; i++) {
+        pid_t child = fork();
+        if (child < 0)
+            return EXIT_FAILURE;
+        if (child == 0) {
+            touch(nr_times);
+            exit(0);
+        }
+        int status;
+        if (waitpid(child, &status, 0) != child || status)
+            return EXIT_FAILURE;
+    }
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     pthread_t threads[THREADS_MAX];
     int nr_threads = argc > 2 ? atoi(argv[2]) : 1;
     nr_times = argc > 3 ? atol(argv[3]) : 1;
+    if (argc > 3 && strcmp(argv[1], "children") == 0)
+        return fork_children(nr_threads);
     if (argc < 2 || nr_threads > THREADS_MAX)
         return EXIT_FAILURE;
     void *(*run)(void *) = strcmp(argv[1], "turns") ? hit : take_turns;
