@@ -30,6 +30,17 @@ struct side {
     struct yarn_clusters clusters;
 };
 
+static bool is_recorded(const struct yarn_profile *profile, const struct yarn_diff_event *event)
+{
+    for (size_t i = 0; i < profile->nr_events; i++) {
+        const struct yarn_profile_event *its = &profile->events[i];
+        if (its->was_opened && strcmp(yarn_profile_text(profile, its->name), event->name) == 0 &&
+            strcmp(yarn_profile_text(profile, its->unit), event->unit) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int add_event(struct builder *builder, size_t side, uint32_t number)
 {
     const struct yarn_profile *profile = builder->choices[side].profile;
@@ -45,6 +56,8 @@ static int add_event(struct builder *builder, size_t side, uint32_t number)
                                     strcmp(diff->events[at].unit, added.unit) != 0))
         at++;
     if (at == diff->nr_events) {
+        for (size_t i = 0; i < 2; i++)
+            added.is_missing[i] = !is_recorded(builder->choices[i].profile, &added);
         if (YARN_ARRAY_PUT(&diff->events, &diff->nr_events, &diff->events_capacity, &added))
             return -ENOMEM;
     }
@@ -317,6 +330,8 @@ static int add_rows(struct builder *builder, struct side sides[2])
 {
     struct yarn_diff *diff = builder->diff;
     for (uint32_t event = 0; event < diff->nr_events; event++) {
+        if (yarn_diff_event_is_missing(&diff->events[event]))
+            continue;
         int err = add_side(builder, &sides[0], &diff->events[event]);
         if (!err)
             err = add_side(builder, &sides[1], &diff->events[event]);

@@ -29,6 +29,7 @@ struct yarn_diff_row {
 struct yarn_diff_event {
     const char *name, *unit;        /* borrowed from the profiles */
     uint32_t numbers[2];            /* of the profiles; YARN_DUMP_NONE: that one has none */
+    bool is_missing[2];             /* it was not recorded there: nothing is compared */
     struct yarn_diff_sum totals[2]; /* of all samples in the time that is looked at */
     struct yarn_diff_sum wholes[2]; /* with [kernel] */
     /* Of the wholes; of shares, which are 100 % of both, nothing. */
@@ -59,6 +60,11 @@ struct yarn_diff {
     struct yarn_diff_row *rows;
     size_t count, capacity;
 };
+
+static inline bool yarn_diff_event_is_missing(const struct yarn_diff_event *event)
+{
+    return event->is_missing[0] || event->is_missing[1];
+}
 
 YARN_MUST_CHECK int yarn_diff_build(const struct yarn_choice choices[2],
                                     const struct yarn_diff_options *options,

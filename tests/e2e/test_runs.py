@@ -112,5 +112,33 @@ class Runs(harness.Case):
         self.assertEqual(self.runs(self.root / "named")[0], 2)
 
 
+class OneSided(harness.Case):
+    """An event that one side did not record has not become 0, and a gate does not pass by it."""
+
+    def record(self, side, events):
+        run = self.run_program([harness.BUILD / "demo"], YARN_EVENTS=events)
+        self.assertTrue(run.dumps, side)
+        return run.dumps
+
+    def judge(self, *sides):
+        argv = [harness.YARNPROF, "diff", "--fail-on=10", "--format=json", *sides]
+        done = subprocess.run(argv, capture_output=True, check=False)
+        return done.returncode, json.loads(done.stdout)
+
+    def test_what_one_side_did_not_record_is_not_compared(self):
+        clock, faults = self.record("clock", "cpu-clock"), self.record("faults", "page-faults")
+        both = self.record("both", "cpu-clock,page-faults")
+        status, found = self.judge(clock, faults)
+        self.assertEqual((status, found["rows"], found["fail_on"]["events"]), (1, [], 0))
+        for event in found["events"]:
+            self.assertNotEqual(event["before"]["recorded"], event["after"]["recorded"])
+            self.assertNotIn("per_run", event)
+        _, found = self.judge(clock, both)
+        self.assertEqual({row["event"] for row in found["rows"]}, {"cpu-clock"})
+        self.assertEqual(found["fail_on"]["events"], 1)
+        text = harness.yarnprof("diff", clock, both).stdout.decode()
+        self.assertRegex(text, r"page-faults\n  before  did not record it, so nothing is compared: ")
+
+
 if __name__ == "__main__":
     harness.main()

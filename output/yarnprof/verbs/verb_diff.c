@@ -158,6 +158,8 @@ static int show(struct request *request, char *const *paths,
     if (!err && request->growth.text && request->view.out.format == YARN_OUT_CSV)
         yarn_diff_verdict_print(&diff, &request->growth, &view.verdict, stderr);
     yarn_diff_fini(&diff);
+    if (status == 0 && request->growth.text && !view.verdict.nr_judged)
+        return YARN_STATUS_FAILED;
     return status == 0 && view.verdict.is_exceeded ? YARN_STATUS_UNMET : status;
 }
 

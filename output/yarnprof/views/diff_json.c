@@ -34,6 +34,7 @@ static void put_event(const struct yarn_diff_view *view, struct yarn_json *json,
     yarn_json_text(json, "unit", event->unit);
     for (size_t side = 0; side < 2; side++) {
         yarn_json_begin_object(json, sides[side]);
+        yarn_json_bool(json, "recorded", !event->is_missing[side]);
         yarn_json_u64(json, "total", event->totals[side].weight);
         yarn_json_u64(json, "samples", event->totals[side].samples);
         yarn_json_real(json, "seconds", view->diff->bases[side].sums[YARN_DIFF_SECONDS]);
@@ -41,7 +42,8 @@ static void put_event(const struct yarn_diff_view *view, struct yarn_json *json,
         yarn_json_u64(json, "processes", view->diff->nr_processes[side]);
         yarn_json_end_object(json);
     }
-    put_total(view, json, event);
+    if (!yarn_diff_event_is_missing(event))
+        put_total(view, json, event);
     yarn_json_end_object(json);
 }
 

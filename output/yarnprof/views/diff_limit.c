@@ -75,7 +75,12 @@ struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
 {
     struct yarn_diff_verdict verdict = {.row = NULL};
     enum yarn_diff_scale scale = yarn_diff_scale_of_total(options->scale);
-    for (uint32_t i = 0; !limit->has_function && i < diff->nr_events; i++) {
+    for (uint32_t i = 0; i < diff->nr_events; i++) {
+        if (yarn_diff_event_is_missing(&diff->events[i]))
+            continue;
+        verdict.nr_judged++;
+        if (limit->has_function)
+            continue;
         look_at(limit, &diff->events[i].changes[scale], i, NULL, &verdict);
         look_at_total(diff, limit, &diff->events[i].changes[scale], &verdict);
     }
@@ -92,6 +97,10 @@ struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
 void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_diff_limit *limit,
                              const struct yarn_diff_verdict *verdict, FILE *file)
 {
+    if (!verdict->nr_judged) {
+        (void)fputs("nothing was judged: no event with samples was recorded on both sides\n", file);
+        return;
+    }
     if (limit->has_function && !verdict->nr_matching) {
         (void)fprintf(file, "passed: no function is called %s\n", strchr(limit->text, ':') + 1);
         return;
@@ -120,6 +129,7 @@ void yarn_diff_verdict_put(const struct yarn_diff *diff, const struct yarn_diff_
 {
     yarn_json_begin_object(json, "fail_on");
     yarn_json_text(json, "asked", limit->text);
+    yarn_json_u64(json, "events", verdict->nr_judged);
     yarn_json_bool(json, "failed", verdict->is_exceeded);
     if (verdict->is_exceeded) {
         yarn_json_text(json, "event", diff->events[verdict->event].name);

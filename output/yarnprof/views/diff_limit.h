@@ -25,6 +25,7 @@ struct yarn_diff_verdict {
     const struct yarn_diff_row *row; /* NULL: the event's total */
     double percent;                  /* it grew by so much; infinite where there was none before */
     double seen_percent;             /* what grew less is within noise */
+    size_t nr_judged;                /* events that both sides recorded */
     size_t nr_matching;              /* rows of functions that were asked for */
     size_t nr_runs;                  /* so many a side would tell the limit; 0: these do */
 };

@@ -250,13 +250,31 @@ static void print_rest(const struct yarn_diff_view *view, const struct yarn_out 
                       nr.rows - listed == 1 ? "it" : "them", yarn_out_plain(out));
 }
 
+/* "after   did not record it, so nothing is compared: FILE". */
+static void print_missing(const struct yarn_diff_view *view, const struct yarn_out *out)
+{
+    for (size_t i = 0; i < view->diff->nr_events; i++) {
+        const struct yarn_diff_event *event = &view->diff->events[i];
+        if (!yarn_diff_event_is_missing(event))
+            continue;
+        (void)fprintf(out->file, "%s%s", view->diff->count || i ? "\n" : "",
+                      yarn_out_paint(out, YARN_PAINT_HEAD));
+        yarn_print_cut(out, event->name, 0);
+        (void)fprintf(out->file,
+                      "%s\n  %-8sdid not record it, so nothing is compared: ", yarn_out_plain(out),
+                      event->is_missing[0] ? "before" : "after");
+        yarn_print_cut(out, view->paths[event->is_missing[0] ? 0 : 1], 0);
+        (void)fputc('\n', out->file);
+    }
+}
+
 void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *out)
 {
     const struct yarn_diff *diff = view->diff;
     struct widths widths = fit(view, out);
     size_t nr_of_event = 0;
     struct nr nr = {0};
-    if (!diff->count)
+    if (!diff->nr_events)
         (void)fputs("no samples to compare\n", out->file);
     for (size_t i = 0; i < diff->count; i++) {
         bool is_shown = yarn_diff_is_shown(view, i, &nr_of_event);
@@ -270,6 +288,7 @@ void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *ou
         if (nr_of_event == nr.rows)
             print_rest(view, out, nr);
     }
+    print_missing(view, out);
     if (view->growth->text)
         yarn_diff_verdict_print(diff, view->growth, &view->verdict, out->file);
 }
