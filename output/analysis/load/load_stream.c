@@ -202,11 +202,12 @@ static int add_dump(struct reading *reading, uint64_t start_ns)
 {
     const struct yarn_span name = yarn_span_of_text(reading->stream->path);
     struct yarn_profile *profile = reading->profile;
-    struct yarn_profile_dump dump = {.process = {.start_ns = start_ns}};
+    struct yarn_profile_dump dump = {
+        .process = {.start_ns = start_ns}, .has_end = true, .trust = {.clean_end = true}};
     dump.trust.stored.value[YARN_DUMP_TOTAL_SWITCHES_LOST] = reading->stream->trace.nr_lost;
     dump.path = yarn_strings_keep(&profile->strings, name);
     int err = dump.path ? yarn_strings_intern(&profile->strings, name, &dump.comm) : -ENOMEM;
-    reading->dump = (uint32_t)profile->nr_dumps;
+    reading->stream->dump = reading->dump = (uint32_t)profile->nr_dumps;
     if (!err)
         err = YARN_ARRAY_PUT(&profile->dumps, &profile->nr_dumps, &profile->dumps_capacity, &dump);
     if (!err && (!reading->dump || start_ns < profile->start_ns))

@@ -117,13 +117,12 @@ static int number_of(struct yarn_strings *texts, struct yarn_table *numbers, con
     return yarn_table_put(numbers, *ret_text + 1, *ret_number);
 }
 
-static int note_kind(struct yarn_page_entries *entries, struct yarn_stream *stream,
-                     const struct yarn_entry *entry)
+static int note_kind(struct yarn_page_entries *entries, const char *name, bool is_target)
 {
     uint32_t text, number;
-    int err = number_of(&entries->texts, &entries->kind_of, yarn_stream_event_name(stream, entry),
-                        entries->nr_kinds, &text, &number);
-    const struct yarn_page_kind kind = {text, yarn_couplebreak_is_event(entry->event_id)};
+    int err =
+        number_of(&entries->texts, &entries->kind_of, name, entries->nr_kinds, &text, &number);
+    const struct yarn_page_kind kind = {text, is_target};
     if (err || number < entries->nr_kinds)
         return err;
     return YARN_ARRAY_PUT(&entries->kinds, &entries->nr_kinds, &entries->kinds_capacity, &kind);
@@ -154,7 +153,8 @@ static int count_one(void *self, const struct source *source, const struct yarn_
 
 static int note_one(void *self, const struct source *source, const struct yarn_entry *entry)
 {
-    int err = note_kind(self, source->stream, entry);
+    int err = note_kind(self, yarn_stream_event_name(source->stream, entry),
+                        yarn_couplebreak_is_event(entry->event_id));
     return err ? err : note_info(self, source->stream, entry);
 }
 
@@ -163,20 +163,96 @@ static bool are_shown(const struct yarn_page_entries *entries)
     return entries->nr_all && entries->nr_all <= YARN_PAGE_ENTRIES_MAX;
 }
 
+/* YARN_TABLE_NONE: it was left out. */
+static uint32_t number_in(struct yarn_strings *texts, const struct yarn_table *numbers,
+                          const char *text)
+{
+    uint32_t known;
+    if (!numbers->slots || !*text || yarn_strings_intern(texts, yarn_span_of_text(text), &known))
+        return YARN_TABLE_NONE;
+    return yarn_table_find(numbers, known + 1);
+}
+
+static uint32_t kind_of(struct yarn_page_entries *entries, const struct source *source,
+                        const struct yarn_entry *entry)
+{
+    return number_in(&entries->texts, &entries->kind_of,
+                     yarn_stream_event_name(source->stream, entry));
+}
+
+/* ---- too many ---- */
+
+static int note_dense(void *self, const struct source *source, const struct yarn_entry *entry)
+{
+    bool is_target = yarn_couplebreak_is_event(entry->event_id);
+    return is_target ? 0 : note_kind(self, yarn_stream_event_name(source->stream, entry), false);
+}
+
+static int count_dense(void *self, const struct source *source, const struct yarn_entry *entry)
+{
+    struct yarn_page_entries *entries = self;
+    if (!yarn_couplebreak_is_event(entry->event_id))
+        yarn_page_density_add(&entries->density, kind_of(entries, source, entry),
+                              lane_of(source, entry), entry->time_ns + (uint64_t)source->shift_ns);
+    return 0;
+}
+
+/* Of threads that came onto a core and left it, kinds 0 and 1. */
+static void count_switches(struct yarn_page_entries *entries)
+{
+    const struct yarn_sched_log *sched = entries->graph->sched;
+    for (size_t i = 0; i < sched->nr_lives; i++) {
+        const struct yarn_sched_life *life = &sched->lives[i];
+        uint32_t lane = entries->graph->lane_of[life->owner];
+        for (size_t at = life->first; at < (size_t)life->first + life->count; at++) {
+            const struct yarn_sched_span *span = &sched->spans[at];
+            yarn_page_density_add(&entries->density, 0, lane, span->begin_ns);
+            if (!span->is_open)
+                yarn_page_density_add(&entries->density, 1, lane, span->begin_ns + span->length_ns);
+        }
+    }
+}
+
+static int each_of_all(struct yarn_page_entries *entries, entry_fn *take)
+{
+    int err = 0;
+    for (size_t i = 0; !err && i < entries->nr_streams; i++)
+        err = each(entries, i, take, entries);
+    return err;
+}
+
+static int build_density(struct yarn_page_entries *entries)
+{
+    int err = entries->has_more ? note_kind(entries, "switch-in", false)
+                                : each_of_all(entries, note_dense);
+    if (!err && entries->has_more)
+        err = note_kind(entries, "switch-out", false);
+    if (!err)
+        err = yarn_page_density_init(entries->graph, entries->nr_kinds, &entries->density);
+    if (err || !entries->has_more)
+        return err ? err : each_of_all(entries, count_dense);
+    count_switches(entries);
+    return 0;
+}
+
 int yarn_page_entries_build(const struct yarn_page_graph *graph,
                             const struct yarn_page_stream *streams, size_t nr_streams,
-                            struct yarn_page_entries *ret_entries)
+                            uint64_t nr_unread, struct yarn_page_entries *ret_entries)
 {
     *ret_entries = (struct yarn_page_entries){.graph = graph,
                                               .streams = streams,
                                               .nr_streams = nr_streams,
+                                              .nr_all = nr_unread,
+                                              .has_more = nr_unread != 0,
                                               .kind_of = YARN_TABLE_CLOSED,
                                               .info_of = YARN_TABLE_CLOSED};
     int err = yarn_strings_init(&ret_entries->texts);
-    for (size_t i = 0; !err && i < nr_streams; i++)
-        err = each(ret_entries, i, count_one, ret_entries);
-    for (size_t i = 0; !err && are_shown(ret_entries) && i < nr_streams; i++)
-        err = each(ret_entries, i, note_one, ret_entries);
+    if (!err && !nr_unread)
+        err = each_of_all(ret_entries, count_one);
+    if (!err && are_shown(ret_entries))
+        err = each_of_all(ret_entries, note_one);
+    else if (!err && ret_entries->nr_all)
+        err = build_density(ret_entries);
     if (err)
         yarn_page_entries_fini(ret_entries);
     return err;
@@ -189,6 +265,7 @@ void yarn_page_entries_fini(struct yarn_page_entries *entries)
     yarn_table_close(&entries->info_of);
     free(entries->kinds);
     free(entries->infos);
+    yarn_page_density_fini(&entries->density);
     *entries =
         (struct yarn_page_entries){.kind_of = YARN_TABLE_CLOSED, .info_of = YARN_TABLE_CLOSED};
 }
@@ -240,26 +317,14 @@ static int count_written(void *self, const struct source *source, const struct y
     return 0;
 }
 
-/* YARN_TABLE_NONE: it was left out. */
-static uint32_t number_in(struct yarn_strings *texts, const struct yarn_table *numbers,
-                          const char *text)
-{
-    uint32_t known;
-    if (!numbers->slots || !*text || yarn_strings_intern(texts, yarn_span_of_text(text), &known))
-        return YARN_TABLE_NONE;
-    return yarn_table_find(numbers, known + 1);
-}
-
 static int write_one(void *self, const struct source *source, const struct yarn_entry *entry)
 {
     struct writing *writing = self;
     struct yarn_page_entries *entries = writing->entries;
     uint64_t time_ns = entry->time_ns + (uint64_t)source->shift_ns;
     const char *info = yarn_stream_info(source->stream, entry);
-    uint32_t kind = number_in(&entries->texts, &entries->kind_of,
-                              yarn_stream_event_name(source->stream, entry));
     yarn_packed_signed(writing->packed, (int64_t)(time_ns - writing->last_ns));
-    yarn_packed_number(writing->packed, kind);
+    yarn_packed_number(writing->packed, kind_of(entries, source, entry));
     yarn_packed_number(writing->packed, lane_of(source, entry) + 1);
     yarn_packed_number(writing->packed, (uint32_t)entry->pid);
     yarn_packed_number(writing->packed, (uint32_t)(entry->cpu + 1));
@@ -275,6 +340,8 @@ int yarn_page_entries_write(struct yarn_page_entries *entries, struct yarn_packe
     int err = 0;
     yarn_packed_number(packed, entries->nr_all);
     yarn_packed_number(packed, entries->has_more);
+    if (entries->nr_all > YARN_PAGE_ENTRIES_MAX)
+        yarn_page_density_write(&entries->density, packed);
     for (size_t i = 0; !err && i < entries->nr_streams; i++) {
         writing.count = 0;
         writing.last_ns = yarn_page_numbers_first_ns(entries->graph);

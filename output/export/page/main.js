@@ -34,6 +34,7 @@ if (sched)
             entries.reveal();
         },
     });
+timeline.rows.cores = sched && new Cores(sched, data);
 const entries = sched && new Entries(timeline.marks, { choose: (index) => timeline.marks.choose(index) });
 const sheets = new Sheets({ choose: (tid) => timeline.chooseByText(String(tid)) });
 flame = new Flame(model, colours, { zoom, choose, say, tip: showTip });

@@ -26,7 +26,7 @@ class Marks {
         if (!nrAll)
             return "no single events";
         return rows.length ? ""
-            : `${hasMore ? "at least " : ""}${grouped(nrAll)} events: show them with --time=A..B`;
+            : `${hasMore ? "at least " : ""}${grouped(nrAll)} events, shown by how many there are: single ones with --time=A..B`;
     }
 
     isOn(mark) {
@@ -39,6 +39,8 @@ class Marks {
         this.ofLane = new Map();
         this.wokenBy = new Map();
         this.counts = new Uint32Array(kinds.length);
+        this.sched.density?.counts.forEach((lanes, kind) => lanes.forEach((counts) =>
+            counts?.forEach((count) => { this.counts[kind] += count; })));
         const put = (lists, lane, i) => lists.get(lane)?.push(i) ?? lists.set(lane, [i]);
         rows.forEach((mark, i) => {
             if (mark.origin >= 0 && this.isShown(mark.origin) && this.isWaking(mark.origin))
@@ -203,8 +205,10 @@ class Marks {
     paint(context, list, yOf, xOf, style) {
         context.save();
         for (const { threads, isOpen } of list)
-            for (const thread of isOpen ? [] : threads)
+            for (const thread of isOpen ? [] : threads) {
+                this.paintDensity(context, thread, yOf(thread), xOf);
                 this.paintLane(context, this.ofLane.get(thread) ?? [], yOf(thread), xOf);
+            }
         context.restore();
         for (const index of new Set([this.chosen, this.hovered]))
             if (index >= 0)
@@ -225,6 +229,34 @@ class Marks {
             context.fillStyle = this.inks[kind];
             context.fillRect(x, y + LANE - 7, 1, 6);
         }
+    }
+
+    /* The more of them in a slice, the darker; the most of its kind and lane are darkest. */
+    paintDensity(context, lane, y, xOf) {
+        const { density, kinds } = this.sched, wide = density && xOf(density.sliceNs) - xOf(0);
+        kinds.forEach(({ isShown }, kind) => {
+            const counts = density?.counts[kind][lane];
+            if (!isShown || !counts)
+                return;
+            const most = counts.reduce((a, b) => Math.max(a, b), 1);
+            const first = Math.max(0, Math.floor(-xOf(0) / wide));
+            const end = Math.min(counts.length, first + context.canvas.clientWidth / wide + 2);
+            context.fillStyle = this.inks[kind];
+            for (let i = first; i < end; i++) {
+                context.globalAlpha = (this.found && !this.found[kind] ? 0.15 : 0.9) * (0.2 + 0.8 * counts[i] / most);
+                if (counts[i])
+                    context.fillRect(xOf(i * density.sliceNs), y + LANE - 7, Math.max(wide, 1), 6);
+            }
+        });
+    }
+
+    /* How many events of each kind there are in those lanes at that time. */
+    describeDensity(lanes, time) {
+        const { density, kinds } = this.sched, at = density && Math.floor(time / density.sliceNs);
+        return !density ? [] : kinds.flatMap(({ name, isShown }, kind) => {
+            const count = lanes.reduce((sum, lane) => sum + (density.counts[kind][lane]?.[at] ?? 0), 0);
+            return isShown && count ? [`${grouped(count)} ${name} in ${duration(density.sliceNs)}`] : [];
+        });
     }
 
     /* The event and its twin, or whom it woke: an arrow from the one to the other. */

@@ -169,11 +169,7 @@ int yarn_page_write(const struct yarn_page *page, FILE *file)
     if (!err) {
         if (writing.graph.sched)
             writing.err = yarn_page_entries_build(&writing.graph, page->streams, page->nr_streams,
-                                                  &writing.entries);
-        if (page->nr_unread) {
-            writing.entries.nr_all = page->nr_unread;
-            writing.entries.has_more = true;
-        }
+                                                  page->nr_unread, &writing.entries);
         if (!writing.err)
             fill_template(&writing);
         if (writing.graph.sched)

@@ -3,7 +3,8 @@
 /* The rows of the timeline and their names: processes and their threads, those with most weight
  * first. Knows no times. */
 
-const OPEN_MAX = 60; /* with more threads, processes are closed at first */
+/* With more threads processes are closed at first, with more cores these. */
+const OPEN_MAX = 60, CORES_OPEN_MAX = 16;
 
 class Rows {
     /* `on`: { choose(threads, isMore), changed() } */
@@ -71,6 +72,13 @@ class Rows {
                    ({ key: `thread ${thread}`, threads: [thread], level: 2 })) : [])]);
         if (this.sched?.rows.some(({ lane }) => lane < 0))
             this.list.push({ key: "others", threads: [-1], level: 1 });
+        if (this.cores?.ofCore.size) {
+            const isOpen = this.isOpen.get("cores") ?? this.cores.ofCore.size <= CORES_OPEN_MAX;
+            this.isOpen.set("cores", isOpen);
+            this.list.push({ key: "cores", threads: [], level: 1, isOpen });
+            for (const core of isOpen ? this.cores.ofCore.keys() : [])
+                this.list.push({ key: `core ${core}`, threads: [], core, level: 2 });
+        }
         this.indexOf = new Map(this.list.flatMap(({ threads }, i) =>
             threads.map((thread) => [thread, i])));
         this.box.replaceChildren(...this.list.map((row, i) => this.nameOf(row, i)));
@@ -81,14 +89,14 @@ class Rows {
         name.setAttribute("role", "treeitem");
         name.setAttribute("aria-level", row.level);
         name.tabIndex = index ? -1 : 0;
-        if (thread < 0) {
-            name.classList.add("others");
-            name.textContent = "other threads";
-            return name;
-        }
         if (row.isOpen !== undefined) {
             name.setAttribute("aria-expanded", String(row.isOpen));
             name.append(element("i", "", row.isOpen ? "▾ " : "▸ "));
+        }
+        if (!(thread >= 0)) {
+            name.classList.add("others");
+            name.append(row.threads.length ? "other threads" : row.key);
+            return name;
         }
         const [title, small, whole] = this.words(row);
         name.append(title, element("small", "", ` ${small}`));
@@ -124,7 +132,7 @@ class Rows {
         const row = this.rowOf(event.target);
         if (event.target.matches("i"))
             this.open(row);
-        else if (row && row.threads[0] >= 0)
+        else if (row?.threads[0] >= 0)
             this.on.choose(row.threads, event.ctrlKey || event.metaKey);
     }
 

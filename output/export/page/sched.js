@@ -29,9 +29,18 @@ function readStates(packed, data) {
 
 const listOf = (id) => Array.from(document.querySelectorAll(`#${id} > li`));
 
+/* Where single events are too many: of each kind and lane a count a slice, or null. */
+function readDensity({ number, fill }, data, kinds) {
+    const wider = number(), nrSlices = Math.floor(data.nrSlices / 2 ** wider) + 1;
+    const counts = kinds.map(() => data.threads.map(() =>
+        number() ? fill(new Uint32Array(nrSlices), 0, nrSlices, number) : null));
+    return { sliceNs: data.sliceNs * 2 ** wider, nrSlices, counts };
+}
+
 /* Single events: a row each, in the order of their streams; a target stands behind its origin. */
-function readMarks({ number, signed }, streams, kinds) {
-    const nrAll = number(), hasMore = number() === 1, rows = [];
+function readMarks(packed, data, streams, kinds) {
+    const { number, signed } = packed, nrAll = number(), hasMore = number() === 1, rows = [];
+    const density = nrAll > MARKS_MAX ? readDensity(packed, data, kinds) : null;
     for (let stream = 0; stream < streams.length; stream++) {
         for (let left = number(), time = 0; left > 0; left--) {
             time += signed();
@@ -41,7 +50,7 @@ function readMarks({ number, signed }, streams, kinds) {
             rows.push(mark);
         }
     }
-    return { nrAll, hasMore, rows };
+    return { nrAll, hasMore, density, rows };
 }
 
 /* Null where the recording has none. */
@@ -63,7 +72,7 @@ function readSched(data) {
     }));
     const infos = listOf("infos").map((item) => item.textContent);
     const sched = { states: readStates(packed, data), streams, kinds, infos,
-                    ...readMarks(packed, streams, kinds) };
+                    ...readMarks(packed, data, streams, kinds) };
     block.remove();
     return sched;
 }

@@ -127,7 +127,7 @@ class Timeline {
 
     /* Threads that share a lane may have run at once. */
     fullLoadOf({ threads }, load, full) {
-        if (threads.length === 1 && !(this.model.data.threads[threads[0]]?.count > 1))
+        if (threads.length <= 1 && !(this.model.data.threads[threads[0]]?.count > 1))
             return full;
         return load.reduce((a, b) => Math.max(a, b), full);
     }
@@ -154,11 +154,13 @@ class Timeline {
         const nrBars = Math.ceil(width / this.barWidth(width));
         const full = this.fullLoad(rows, nrBars);
         rows.forEach((row, i) => {
-            const isQuiet = this.chosen.size && !row.threads.some((one) => this.chosen.has(one));
+            const isQuiet = this.chosen.size && row.threads.length && !row.threads.some((one) => this.chosen.has(one));
             const y = (first + i + 1) * LANE - scroll;
             context.globalAlpha = isQuiet ? 0.3 : 1;
             context.fillStyle = style.getPropertyValue("--bar");
-            if (this.hasStates)
+            if (row.core !== undefined)
+                this.rows.cores.paint(context, row.core, y, (ns) => this.view.placeOf(ns) * width, this.chosen);
+            else if (this.hasStates)
                 this.paintStates(context, row, width, y, style);
             else
                 this.paintLane(context, row, this.loadOf(row, nrBars), full, width, y);
@@ -369,12 +371,15 @@ class Timeline {
 
     /* The shares of the states of the row's threads there; null where there is nothing to say. */
     describeAt(row, time) {
+        if (row.core !== undefined)
+            return this.rows.cores.describe(row.core, time, (span) => this.marks.taskOf(span));
         const { sliceNs } = this.sched?.states ?? {}, at = Math.floor(time / sliceNs) * STATES;
         const known = this.hasStates ? row.threads.map((thread) => this.sched.states.lanes[thread]).filter(Boolean) : [];
         const shares = STATE_NAMES.map((_, i) => known.reduce((sum, lane) => sum + lane[at + i], 0));
         const whole = Math.max(shares.reduce((sum, share) => sum + share, 0), 255);
         const lines = STATE_NAMES.map((name, i) => [name, shares[i]])
             .filter(([, share]) => share).map(([name, share]) => `${name} ${percent(share / whole)}`);
+        lines.push(...this.marks?.describeDensity(row.threads, time) ?? []);
         const from = Math.floor(time / sliceNs) * sliceNs + this.model.data.startNs;
         return lines.length ? [this.rows.words(row).slice(0, 2).join(" "),
                                `${duration(Math.max(from, 0))}, ${duration(sliceNs)} long`, ...lines] : null;

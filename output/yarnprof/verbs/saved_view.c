@@ -212,6 +212,44 @@ int yarn_saved_view_save(const char *verb, const char *path, const struct yarn_s
     return status == YARN_STATUS_OK ? -1 : status;
 }
 
+static int select_saved(const struct yarn_saved_view *view, const char *verb, const char *path,
+                        bool has_time, struct yarn_select *select)
+{
+    const char *right;
+    for (int i = 0; i < YARN_SAVED_FILTERS; i++)
+        if (!select->filter.lists[i])
+            select->filter.lists[i] = view->filters[i];
+    if (!view->time || has_time ||
+        !yarn_select_take(select, YARN_ARGUMENT_TIME, view->time, &right))
+        return -1;
+    yarn_complain(verb, "%s: time is none", path);
+    return YARN_STATUS_FAILED;
+}
+
+int yarn_saved_view_open(struct yarn_saved_view *view, const char *verb, const char *path,
+                         char *const *operands, bool has_time, struct yarn_select *select,
+                         char ***ret_paths)
+{
+    if (*operands) {
+        yarn_complain(verb, "--load names the files itself: %s is one too many", *operands);
+        return YARN_STATUS_USAGE;
+    }
+    int status = yarn_saved_view_load(view, verb, path);
+    if (status >= 0)
+        return status;
+    size_t count = 0;
+    char **paths = calloc(view->count + 1, sizeof *paths);
+    for (size_t i = 0; paths && i < view->count; i++) {
+        bool is_there = false;
+        for (size_t k = 0; k < count; k++)
+            is_there |= strcmp(paths[k], view->streams[i].path) == 0;
+        if (!is_there)
+            paths[count++] = (char *)(uintptr_t)view->streams[i].path;
+    }
+    *ret_paths = paths;
+    return paths ? select_saved(view, verb, path, has_time, select) : YARN_STATUS_FAILED;
+}
+
 void yarn_saved_view_fini(struct yarn_saved_view *view)
 {
     if (view->tree)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/base.h"
+#include "output/yarnprof/options/select.h"
 #include "output/yarnprof/views/stream_list.h"
 
 /* Filters that are saved: those before. */
@@ -32,6 +33,11 @@ struct yarn_saved_view {
 /* Complains itself: an exit status, or -1. */
 YARN_MUST_CHECK int yarn_saved_view_load(struct yarn_saved_view *view, const char *verb,
                                          const char *path);
+/* Loads, and selects what was saved, where the command line says nothing else; it names no files
+ * (`operands`, NULL ends them). *ret_paths, each once, is the caller's to free. As load. */
+YARN_MUST_CHECK int yarn_saved_view_open(struct yarn_saved_view *view, const char *verb,
+                                         const char *path, char *const *operands, bool has_time,
+                                         struct yarn_select *select, char ***ret_paths);
 /* Couplebreak as it was; a stream that is another one now is refused. As load. */
 YARN_MUST_CHECK int yarn_saved_view_apply(const struct yarn_saved_view *view, const char *verb,
                                           const char *path, struct yarn_stream_list *streams);

@@ -1,14 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "output/analysis/load/load_stream.h"
 #include "output/export/page/page.h"
+#include "output/export/page/spans.h"
+#include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/new_file.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
+#include "output/yarnprof/verbs/saved_view.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
 
-enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK, TABLE_ROWS = 1000 };
+enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK, LOAD };
+
+enum { TABLE_ROWS = 1000 };
 
 static const struct yarn_argument arguments[] = {
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
@@ -17,6 +23,7 @@ static const struct yarn_argument arguments[] = {
     {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
     {"couplebreak", 0, "[=STREAM,...]",
      "open with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
+    {"load", 0, "FILE.json", "show what `yarnprof sched --save` wrote down", LOAD},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Other options:", 0},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
@@ -39,6 +46,9 @@ struct request {
     const char *before; /* NULL: nothing to compare with */
     const char *title;
     const char *couplebreak; /* NULL: off */
+    const char *load, *time; /* NULL: not asked for */
+    bool is_trace;           /* what is shown is no dump */
+    struct yarn_saved_view saved;
     struct yarn_stream_list streams;
     struct yarn_page_stream *page_streams; /* owned: as many as streams */
     uint64_t nr_unread;
@@ -58,9 +68,15 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     case COUPLEBREAK:
         request->couplebreak = value ? value : "";
         return 0;
+    case LOAD:
+        request->load = value;
+        return 0;
     case YARN_ARGUMENT_OUTPUT:
         request->path = value;
         return 0;
+    case YARN_ARGUMENT_TIME:
+        request->time = value;
+        return yarn_select_take(&request->select, id, value, ret_right);
     default:
         return yarn_select_take(&request->select, id, value, ret_right);
     }
@@ -104,6 +120,33 @@ static int load(const struct request *request, char *const *paths, struct side *
     return status;
 }
 
+/* A trace.dat: its threads' time on cores stands for samples. An exit status, or -1. */
+static int load_trace(struct request *request, char *const *paths, struct side *side)
+{
+    int status = -1;
+    side->sched = YARN_SCHED_LOG_EMPTY;
+    side->wakings = YARN_WAKINGS_EMPTY;
+    yarn_slices_init(&side->slices, &request->select.filter);
+    int err = yarn_profile_init(&side->profile);
+    side->is_loaded = !err;
+    for (; !err && status < 0 && *paths; paths++)
+        status = yarn_stream_list_add(&request->streams, "flamegraph", *paths);
+    for (size_t i = 0; status < 0 && !err && i < request->streams.count; i++)
+        err = yarn_profile_load_stream(&side->profile, request->streams.list[i], &side->sched,
+                                       &side->cores);
+    if (status >= 0)
+        return status;
+    yarn_time_range_on_clock(&request->select.time, side->profile.start_ns, 0, &side->sched.from_ns,
+                             &side->sched.to_ns);
+    if (!err)
+        err = yarn_sched_log_sort(&side->sched);
+    if (!err)
+        err = yarn_page_spans_add(&side->profile, &side->sched, &side->slices);
+    if (err)
+        yarn_complain("flamegraph", "%s", yarn_memory_why(err));
+    return err ? YARN_STATUS_FAILED : -1;
+}
+
 static void side_fini(struct side *side)
 {
     yarn_slices_fini(&side->slices);
@@ -127,7 +170,10 @@ static int couplebreak(struct request *request)
 {
     int status = -1;
     size_t count = request->streams.count;
-    if (request->couplebreak)
+    if (request->load)
+        status =
+            yarn_saved_view_apply(&request->saved, "flamegraph", request->load, &request->streams);
+    if (status < 0 && request->couplebreak)
         status =
             yarn_stream_list_couplebreak(&request->streams, "flamegraph", request->couplebreak);
     request->page_streams = calloc(count + 1, sizeof *request->page_streams);
@@ -156,7 +202,7 @@ static int make_tables(struct request *request, struct side *side)
 {
     struct yarn_sched_view view = {.profile = &side->profile,
                                    .sched = &side->sched,
-                                   .comms = &side->wakings.comms,
+                                   .comms = request->is_trace ? NULL : &side->wakings.comms,
                                    .has_wakers = true,
                                    .cores = &side->cores,
                                    .limit = TABLE_ROWS};
@@ -173,22 +219,29 @@ static int make_tables(struct request *request, struct side *side)
     return fclose(out.file) && !err ? -ENOMEM : err;
 }
 
-/* When threads ran, and single events, unless they are too many. An exit status, or -1. */
-static int load_sched(struct request *request, char *const *paths, struct side *side)
+static int add_wakings(struct side *side)
 {
-    if (request->before || (!is_recorded(&side->sched) && !request->couplebreak))
-        return -1;
     int err = yarn_wakings_add_to_log(&side->wakings, &side->profile, &side->sched);
     if (!err)
         err = yarn_wakings_add_to_cores(&side->wakings, &side->cores);
-    if (!err)
-        err = yarn_sched_log_sort(&side->sched);
+    return err ? err : yarn_sched_log_sort(&side->sched);
+}
+
+/* When threads ran, and single events, unless they are too many. An exit status, or -1. */
+static int load_sched(struct request *request, char *const *paths, struct side *side)
+{
+    bool is_asked = request->couplebreak || request->load;
+    if (request->before || (!is_recorded(&side->sched) && !is_asked))
+        return -1;
+    int err = request->is_trace ? 0 : add_wakings(side);
     if (!err)
         err = make_tables(request, side);
     if (err)
         return fail(request, err);
+    if (request->is_trace)
+        return couplebreak(request);
     int status = -1;
-    if (!request->couplebreak && count_switches(&side->sched) > YARN_PAGE_ENTRIES_MAX)
+    if (!is_asked && count_switches(&side->sched) > YARN_PAGE_ENTRIES_MAX)
         request->nr_unread = count_switches(&side->sched);
     else
         status = yarn_stream_list_add_dumps(&request->streams, "flamegraph", paths, &side->profile);
@@ -210,7 +263,8 @@ static int write_page(const struct request *request, struct side *before, struct
                    .slices = &after->slices,
                    .sched = request->page_streams ? &after->sched : NULL,
                    .is_part = is_part}},
-        .title = request->title,
+        .title =
+            request->title || !request->is_trace ? request->title : request->streams.list[0]->path,
         .streams = request->page_streams,
         .nr_streams = request->streams.count,
         .nr_unread = request->nr_unread,
@@ -231,6 +285,7 @@ int yarn_verb_flamegraph(int argc, char **argv)
     struct request request = {.select = YARN_SELECT_EMPTY};
     struct yarn_command mine = command;
     struct side before = {0}, after = {0};
+    char **saved_paths = NULL;
     int first;
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
@@ -242,8 +297,19 @@ int yarn_verb_flamegraph(int argc, char **argv)
         yarn_complain("flamegraph", "--couplebreak is of one recording, --before compares two");
         status = YARN_STATUS_USAGE;
     }
+    if (status < 0 && request.load)
+        status = yarn_saved_view_open(&request.saved, "flamegraph", request.load, argv + first,
+                                      request.time != NULL, &request.select, &saved_paths);
+    char *const *paths = saved_paths ? saved_paths : argv + first;
     if (status < 0)
-        status = load(&request, argv + first, &after);
+        status = yarn_stream_list_kind("flamegraph", paths, &request.is_trace);
+    if (status < 0 && request.is_trace && request.before) {
+        yarn_complain("flamegraph", "--before compares dumps: %s is a trace", *paths);
+        status = YARN_STATUS_USAGE;
+    }
+    if (status < 0)
+        status =
+            request.is_trace ? load_trace(&request, paths, &after) : load(&request, paths, &after);
     if (status < 0 && request.before)
         status = load(&request, (char *const[]){(char *)request.before, NULL}, &before);
     if (status < 0)
@@ -252,11 +318,13 @@ int yarn_verb_flamegraph(int argc, char **argv)
             (const struct yarn_profile *const[]){&after.profile, &before.profile},
             request.before ? 2 : 1);
     if (status < 0)
-        status = load_sched(&request, argv + first, &after);
+        status = load_sched(&request, paths, &after);
     if (status < 0)
         status = write_page(&request, &before, &after);
     side_fini(&before);
     side_fini(&after);
+    free(saved_paths);
+    yarn_saved_view_fini(&request.saved);
     free(request.page_streams);
     free(request.tables);
     yarn_stream_list_fini(&request.streams);

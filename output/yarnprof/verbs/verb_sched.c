@@ -237,47 +237,6 @@ static int run(struct request *request, char *const *paths, struct yarn_sched_lo
     return status;
 }
 
-/* What was saved, where the command line says nothing else. */
-static int take_saved(struct request *request)
-{
-    struct yarn_filter *filter = &request->view.select.filter;
-    const struct yarn_saved_view *saved = &request->saved;
-    const char *right;
-    int err = 0;
-    for (int i = 0; i < YARN_SAVED_FILTERS; i++)
-        if (!filter->lists[i])
-            filter->lists[i] = saved->filters[i];
-    if (saved->time && !request->time)
-        err = take(request, YARN_ARGUMENT_TIME, saved->time, &right);
-    if (!err)
-        return -1;
-    yarn_complain("sched", "%s: time is none", request->load);
-    return YARN_STATUS_FAILED;
-}
-
-/* *ret_paths is the caller's to free: each once. */
-static int load_saved(struct request *request, char *const *operands, char ***ret_paths)
-{
-    if (*operands) {
-        yarn_complain("sched", "--load names the files itself: %s is one too many", *operands);
-        return YARN_STATUS_USAGE;
-    }
-    int status = yarn_saved_view_load(&request->saved, "sched", request->load);
-    if (status >= 0)
-        return status;
-    size_t count = 0;
-    char **paths = calloc(request->saved.count + 1, sizeof *paths);
-    for (size_t i = 0; paths && i < request->saved.count; i++) {
-        bool is_there = false;
-        for (size_t k = 0; k < count; k++)
-            is_there |= strcmp(paths[k], request->saved.streams[i].path) == 0;
-        if (!is_there)
-            paths[count++] = (char *)(uintptr_t)request->saved.streams[i].path;
-    }
-    *ret_paths = paths;
-    return paths ? take_saved(request) : YARN_STATUS_FAILED;
-}
-
 int yarn_verb_sched(int argc, char **argv)
 {
     struct request request = {.view = YARN_VIEW_EMPTY};
@@ -289,7 +248,8 @@ int yarn_verb_sched(int argc, char **argv)
     mine.self = &request;
     int status = yarn_command_parse(&mine, argc, argv, &first);
     if (status < 0 && request.load)
-        status = load_saved(&request, argv + first, &paths);
+        status = yarn_saved_view_open(&request.saved, "sched", request.load, argv + first,
+                                      request.time != NULL, &request.view.select, &paths);
     if (status < 0)
         status = run(&request, paths ? paths : argv + first, &sched, &wakings);
     free(paths);

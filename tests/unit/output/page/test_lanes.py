@@ -192,7 +192,7 @@ class Shown(Pages):
     def kinds(self):
         return dict(self.ask("return [...document.querySelectorAll('.kind')].filter((kind) => !kind.hidden)"
                              ".map((kind) => [kind.querySelector('button').textContent,"
-                             " Number(kind.querySelector('small').textContent)]);"))
+                             " Number(kind.querySelector('small').textContent.replaceAll(',', ''))]);"))
 
     def toggle(self):
         self.ask("$('couplebreak').click(); document.querySelector('#stream-list input').click();"
@@ -322,20 +322,67 @@ class Shown(Pages):
         self.assertIn("wakes worker-8", self.hover(50, 1))
         self.assertEqual(self.ask("return pixels('lane-canvas');"), arrow)
 
-    def test_too_many_events_are_said_and_none_is_shown(self):
+    def test_too_many_events_are_shown_by_how_many_there_are(self):
         self.see("many.dump")
-        self.assertEqual(self.ask("return $('kinds-note').textContent;"),
-                         "100,011 events: show them with --time=A..B")
-        self.assertEqual(self.kinds(), {})
+        self.assertEqual(self.ask("return $('kinds-note').textContent;"), "100,011 events, shown by how"
+                         " many there are: single ones with --time=A..B")
+        self.assertEqual(self.kinds(), {"sched/sched_switch": 2, "sched/sched_waking": 100_001,
+                                        "switch-in": 4, "switch-out": 4})
+        count, width = re.search(r"([\d,]+) sched/sched_waking in ([\d.]+) µs", self.hover(70, 0)).groups()
+        self.assertGreater(int(count.replace(",", "")), 1000)
+        self.assertNotIn("sched_waking", self.hover(150, 0))
+        dense = self.ask("return pixels('lane-canvas');")
+        self.ask("[...document.querySelectorAll('.kind')].find((kind) => kind.innerText.includes('waking'))"
+                 ".querySelector('input').click();")
+        self.assertNotEqual(dense, self.ask("return pixels('lane-canvas');"))
         self.assertEqual(self.ask("return $('stream-list').querySelectorAll('input').length;"), 1)
         self.see("many.dump", "--time=0..69ms")
         self.assertEqual(self.ask("return $('kinds-note').textContent;"), "")
         self.assertEqual(self.kinds()["sched/sched_switch"], 2)
 
+    def test_switches_too_many_to_be_read_are_counted_too(self):
+        self.see("restless.dump")
+        self.assertEqual(self.kinds(), {"switch-in": 55_000, "switch-out": 55_000})
+        self.assertIn("switch-in in", self.hover(100, 0))
+
     def test_the_settings_say_why_no_stream_is_there(self):
         self.see("restless.dump")
         self.assertEqual(self.ask("$('couplebreak').click(); return $('stream-list').innerText;"),
-                         "No stream is in this page: at least 110,000 events: show them with --time=A..B")
+                         "No stream is in this page: at least 110,000 events, shown by how many there are: "
+                         "single ones with --time=A..B")
+
+    def test_cores_have_lanes(self):
+        self.see("couples.dump")
+        self.assertEqual(self.ask("return [...document.querySelectorAll('.lane')].slice(-3)"
+                                  ".map((lane) => lane.innerText);"), ["▾ cores", "core 0", "core 1"])
+        self.assertIn("core 0: app-7\n200 ms, 50.00 ms long", self.hover(220, 4))
+        self.assertIn("core 1: worker-8\n100 ms, 100 ms long", self.hover(150, 5))
+        self.assertIn("nobody", self.hover(150, 4))
+
+    def test_a_trace_is_a_page_too(self):
+        self.run_tool("export", "--to=trace.dat", "couples.dump", "-o", "couples.html")
+        (self.folder / "couples.html").rename(self.folder / "trace.dat")
+        trace = str(self.folder / "trace.dat")
+        self.see(trace, "--couplebreak")
+        self.assertEqual(self.ask("return document.title.trim();"), trace)
+        self.assertEqual(self.ask("return [...document.querySelectorAll('#list .r.row')].map((row) =>"
+                                  " [...row.children].slice(1, 3).map((cell) => cell.textContent));")[0][1], "app")
+        self.assertEqual(self.ask("return $('missing').innerText.trim();"), "")
+        self.assertGreater(self.kinds()["sched/sched_switch"], 3)
+        self.assertIn("running 100", self.hover(20, 0))
+        said = self.run_tool("flamegraph", "--before", "couples.dump", trace, "-o", "page.html", status=2)
+        self.assertIn("is a trace", said)
+
+    def test_a_saved_view_is_shown(self):
+        saved = str(self.folder / "saved.json")
+        self.run_tool("sched", "--save", saved, "--couplebreak", "--tid=8", "--time=0..200ms",
+                      "couples.dump")
+        self.see("--load", saved)
+        self.assertEqual(self.ask("return [...document.querySelectorAll('.lane')].map((lane) =>"
+                                  " lane.innerText);")[0], "worker 8")
+        self.assertTrue(self.ask("return document.querySelector('#stream-list input').checked;"))
+        said = self.run_tool("flamegraph", "--load", saved, "lives.dump", "-o", "page.html", status=2)
+        self.assertIn("is one too many", said)
 
     def test_drawing_is_bounded_by_the_screen(self):
         self.see("--couplebreak", "dense.dump")
