@@ -64,3 +64,9 @@ static inline uint64_t yarn_hash_u64(uint64_t key)
     key = (key ^ (key >> 27)) * UINT64_C(0x94d049bb133111eb);
     return key ^ (key >> 31);
 }
+
+/* Small variables that every process reads or writes go into .data although they begin as zeros:
+ * the loader has written to its only page already, while .bss scatters them between large tables,
+ * a page each, whose first touch costs more than all that is done with them. */
+
+#define YARN_IN_DATA __attribute__((section(".data")))

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/base/room.h"
 
-#include "core/base/address.h"
 #include "core/base/pages.h"
 
 enum { PAGE = 4096, FIRST_BYTES = 16 << 10, STEP_MAX = 512 << 10 };

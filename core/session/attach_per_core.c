@@ -9,7 +9,6 @@
 #include "core/session/switches.h"
 #include "core/session/thread_scan.h"
 #include "core/sys/clock.h"
-#include "core/sys/locked_memory.h"
 #include "core/sys/perf.h"
 #include "core/sys/process.h"
 

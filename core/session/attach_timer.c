@@ -4,10 +4,10 @@
 #include "core/session/mappings.h"
 #include "core/session/probe.h"
 #include "core/session/timer_threads.h"
-#include "core/sys/alternate_stack.h"
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
 #include "core/sys/process.h"
+#include "core/sys/signal.h"
 #include "core/sys/target.h"
 #include "core/sys/valgrind.h"
 
@@ -239,7 +239,7 @@ static void enable_timer(struct yarn_session *session)
         arm(session);
 }
 
-/* The three phases of timer_slot.h. A write of a stopped thread may come late, but not before its
+/* The three phases of timer_sample.h. A write of a stopped thread may come late, but not before its
  * buffer is there again. */
 static void disable_timer(struct yarn_session *session)
 {

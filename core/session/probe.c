@@ -3,11 +3,38 @@
 
 #include <linux/perf_event.h>
 
+#include "core/event/sample_filter.h"
 #include "core/session/attach.h"
-#include "core/session/filters.h"
 #include "core/session/state.h"
 
 enum { HITS_A_READING = 500 }; /* see is_missed_by_clock */
+
+int yarn_filters_prepare(const struct yarn_session *session, struct yarn_event_status *state,
+                         const char **ret_why)
+{
+    if (!yarn_event_spec_has_sample_filter(&state->spec) || state->program >= 0)
+        return 0;
+    *ret_why = session->request->bpf_refusal;
+    if (*ret_why)
+        return -EPERM;
+    *ret_why = "a group that is read with each sample (:S) has no filter: samples would be missing";
+    if (state->spec.reads_group)
+        return -EOPNOTSUPP;
+    int program = yarn_sample_filter_load(state->spec.filter);
+    *ret_why = yarn_sample_filter_refusal(program);
+    if (program < 0)
+        return program;
+    state->program = program;
+    return 0;
+}
+
+int yarn_filters_set(const struct yarn_event_status *state, int fd)
+{
+    int err = !state->spec.filter  ? 0
+              : state->program < 0 ? yarn_perf_set_filter(fd, state->spec.filter)
+                                   : yarn_perf_set_program(fd, state->program);
+    return err ? -EDOM : 0;
+}
 
 void yarn_usable_refuse(struct yarn_event_status *state, int err, const char *why)
 {

@@ -67,3 +67,15 @@ void yarn_usable_refuse(struct yarn_event_status *state, int err, const char *wh
 
 /* Its stacks are copied where lists of calls were asked for. */
 void yarn_usable_copy_instead(struct yarn_event_status *state, const char *why);
+
+/* What filter='EXPR' of an event becomes: the kernel's own filter of a tracepoint or probe, or a
+ * BPF program of ours, loaded once, at the samples of any other. */
+
+/* Loads the program that the event needs, if any. A negative errno, and the sentence of the
+ * refusal.
+ */
+YARN_MUST_CHECK int yarn_filters_prepare(const struct yarn_session *session,
+                                         struct yarn_event_status *state, const char **ret_why);
+
+/* On an open event. -EDOM: the kernel does not take it. */
+YARN_MUST_CHECK int yarn_filters_set(const struct yarn_event_status *state, int fd);

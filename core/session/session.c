@@ -5,7 +5,6 @@
 #include "core/session/alternates.h"
 #include "core/session/attach.h"
 #include "core/session/doubles.h"
-#include "core/session/filters.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
 #include "core/session/state.h"

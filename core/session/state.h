@@ -26,7 +26,7 @@ struct yarn_event_status {
     uint32_t alternate_of;         /* 1 + number of the one that it is of; 0: of none */
     bool copies_instead;           /* of the stack of calls that was asked for (LBR) */
     bool is_kernel_refused;        /* it was wanted, too: the user's part alone was permitted */
-    int program;                   /* owned; of its filter at each sample (filters.h); -1: none */
+    int program;                   /* owned; of its filter at each sample (probe.c); -1: none */
     struct yarn_event holder;      /* of a tracepoint, as long as the session (session.c) */
     const char *reason;            /* of a refusal or of a difference, a sentence; or NULL */
     char why[YARN_SENTENCE_MAX];   /* the reason, where it names something */

@@ -79,7 +79,7 @@ pid_t yarn_timer_threads_other(const struct yarn_timer_threads *threads, pid_t t
 void yarn_timer_threads_gather(struct yarn_timer_threads *threads, struct yarn_merge *merge,
                                const struct yarn_record_listener *listener);
 
-/* The first two phases of the end (timer_slot.h): no timer fires any more. */
+/* The first two phases of the end (timer_sample.h): no timer fires any more. */
 void yarn_timer_threads_quiet(struct yarn_timer_threads *threads);
 /* The third; false where a thread is stopped inside a write. */
 YARN_MUST_CHECK bool yarn_timer_threads_wait(struct yarn_timer_threads *threads);

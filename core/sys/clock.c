@@ -4,7 +4,7 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "core/base/in_data.h"
+#include "core/base/base.h"
 #include "core/base/raw.h"
 #include "core/sys/file.h"
 

@@ -5,7 +5,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/base/in_data.h"
+#include "core/base/base.h"
 #include "core/base/raw.h"
 #include "core/sys/process.h"
 #include "core/sys/wiped.h"

@@ -7,7 +7,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "core/base/address.h"
 #include "core/base/pages.h"
 #include "core/base/raw.h"
 #include "core/sys/file.h"

@@ -8,6 +8,7 @@
 
 #include <sys/types.h>
 
+#include "core/base/base.h"
 #include "core/base/span.h"
 
 pid_t yarn_process_pid(void);
@@ -133,3 +134,9 @@ bool yarn_process_is_real_time(void);
 
 /* Opens a folder for reading its names. */
 YARN_MUST_CHECK int yarn_process_open_folder(int dir, const char *path);
+
+/* How much memory the process may lock for perf's rings. */
+
+/* How much more the limit leaves, beyond the budget that perf grants each user; UINT64_MAX where
+ * there is no limit, or none for the calling thread's rights. */
+uint64_t yarn_locked_memory_left(void);

@@ -20,7 +20,6 @@
 #include "core/base/raw.h"
 #include "core/sys/file.h"
 #include "core/sys/process.h"
-#include "core/sys/seccomp_probe_arch.h"
 #include "core/sys/signal.h"
 #include "core/sys/thread.h"
 #include "core/sys/valgrind.h"

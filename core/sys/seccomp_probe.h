@@ -47,3 +47,7 @@ YARN_MUST_CHECK int yarn_seccomp_probe_is_due(void);
 /* Tries everything. A negative errno where that cannot be done: no child can be made (-EAGAIN,
  * -EPERM, …), or valgrind runs the program, which ends itself over the attempt (-ENOTSUP). */
 YARN_MUST_CHECK int yarn_seccomp_probe_run(struct yarn_seccomp_probe *ret_probe);
+
+/* Asks for a thread that the kernel makes but for the last step, and gives up: with a thread
+ * pointer that can be none. */
+void yarn_seccomp_probe_try_thread(int flags);

@@ -2,7 +2,7 @@
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
-#include "core/sys/seccomp_probe_arch.h"
+#include "core/sys/seccomp_probe.h"
 
 void yarn_seccomp_probe_try_thread(int flags)
 {

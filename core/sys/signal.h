@@ -51,3 +51,18 @@ size_t yarn_signal_frame_bytes(void);
 /* A handler of the host's uses its thread's alternate stack (SA_ONSTACK), so those stacks have room
  * for a handler: some threads may have none elsewhere. */
 bool yarn_signal_host_wants_alternate(void);
+
+/* Whether a signal of ours may come to a thread that is in a handler of the host's on an alternate
+ * stack: the kernel ends a process that has no room left there. Only a thread itself can query
+ * its alternate stack, so each is noted when it is set, or, where a raw call has set it, by the
+ * thread's next tick, whose signal frame has it. */
+
+/* An alternate stack of that size is about to be set in this process. True for the first one that
+ * is too small for a signal frame of the host's, its handler, and a signal frame of ours. */
+bool yarn_alternate_stack_note(size_t bytes);
+
+/* Whether one was noted that is too small. */
+bool yarn_alternate_stack_is_small(void);
+
+/* Where a handler returns to: rt_sigreturn(2). Never called. */
+void yarn_signal_return(void);

@@ -2,7 +2,6 @@
 #include <cpuid.h>
 
 #include "core/sys/signal.h"
-#include "core/sys/signal_arch.h"
 
 /* By these very bytes unwinders and debuggers know a signal's frame. The nop in front is for those
  * that look up the address before a return address. */

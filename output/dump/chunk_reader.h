@@ -12,8 +12,8 @@
 #include "output/dump/allowance.h"
 #include "output/dump/chunk.h"
 #include "output/dump/source.h"
-#include "output/dump/summary.h"
 #include "output/dump/unpacker.h"
+#include "output/dump/visitor.h"
 
 struct yarn_dump_chunk_reader {
     struct yarn_dump_source *source;   /* borrowed */

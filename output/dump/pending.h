@@ -95,12 +95,3 @@ bool yarn_dump_pending_has_thread(const struct yarn_dump_pending *pending, uint3
 void yarn_dump_pending_seal(struct yarn_dump_pending *pending);
 /* Drops what waits. */
 void yarn_dump_pending_drop(struct yarn_dump_pending *pending);
-
-/* Of pending_samples.c: streams and samples. */
-void yarn_dump_pending_seal_samples(struct yarn_dump_pending *pending);
-
-/* A batch becomes a record of the sink's chunk; see yarn_dump_sink_take_back. Times count from
- * the sink's. */
-void yarn_dump_pending_put_rows(struct yarn_dump_pending *pending, enum yarn_dump_record batch,
-                                struct yarn_dump_range range, const void *rows,
-                                struct yarn_span tail);

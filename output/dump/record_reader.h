@@ -13,7 +13,6 @@
 #include "output/dump/allowance.h"
 #include "output/dump/column.h"
 #include "output/dump/known.h"
-#include "output/dump/summary.h"
 #include "output/dump/visitor.h"
 
 struct yarn_dump_detail {
@@ -64,14 +63,9 @@ bool yarn_dump_record_reader_has_more(const struct yarn_dump_record_reader *read
 /* One record of it, where it has more. */
 YARN_MUST_CHECK int yarn_dump_record_reader_next(struct yarn_dump_record_reader *reader);
 
-/* Of batch_reader.c and sample_reader.c. */
+/* Of batch_reader.c. */
 YARN_MUST_CHECK int yarn_dump_read_batch(struct yarn_dump_record_reader *reader,
                                          enum yarn_dump_record record, struct yarn_span payload);
-void yarn_dump_read_streams(struct yarn_dump_record_reader *reader, struct yarn_span payload);
-void yarn_dump_read_details(struct yarn_dump_record_reader *reader, struct yarn_span payload);
-void yarn_dump_read_accesses(struct yarn_dump_record_reader *reader, struct yarn_span payload);
-YARN_MUST_CHECK int yarn_dump_read_samples(struct yarn_dump_record_reader *reader,
-                                           struct yarn_span payload);
 /* An event whose record was lost is made up, once, so that what names it is not lost too. False
  * (and counted) where the number is impossible. */
 bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number,

@@ -14,9 +14,16 @@
 #pragma once
 
 #include "core/base/bytes.h"
+#include "core/base/span.h"
 #include "output/dump/chunk.h"
-#include "output/dump/packer.h"
+#include "output/dump/format.h"
 #include "output/dump/types.h"
+
+struct yarn_dump_packer {
+    void *workspace; /* owned; NULL while closed */
+    size_t workspace_bytes;
+    struct ZSTD_CCtx_s *compressor; /* in the workspace */
+};
 
 enum { YARN_DUMP_SINK_BYTES = 256 << 10 }; /* of a chunk, raw */
 

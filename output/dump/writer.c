@@ -2,9 +2,12 @@
 #include "output/dump/writer.h"
 
 #include "core/base/pages.h"
+#include "core/base/room.h"
+#include "core/base/table.h"
 #include "output/dump/fields.h"
-#include "output/dump/interner.h"
+#include "output/dump/format.h"
 #include "output/dump/pending.h"
+#include "output/dump/types.h"
 
 enum {
     TOTALS_ALL_EVERY = 64, /* records of totals */
@@ -21,6 +24,137 @@ struct yarn_dump_writer {
     struct yarn_dump_pending pending;
 };
 
+/* Which number a string, a symbol or a stack has in this epoch: tables within a bound. Strings and
+ * symbols are known by a 64-bit hash of what they are (two different ones of one hash would become
+ * one; among a million that is one chance in 10^7), stacks exactly. What does not fit into a
+ * full table still gets a number; it is then stored again the next time.
+ *
+ * Knows no bytes of the file. */
+
+enum {
+    SLOT_BYTES = 16, /* of a table */
+    FIRST_SLOTS = 256,
+};
+
+/* Idempotent. */
+static void close_interner(struct yarn_dump_interner *interner)
+{
+    yarn_table_close(&interner->strings);
+    yarn_table_close(&interner->symbols);
+    yarn_table_close(&interner->stacks);
+    yarn_room_close(&interner->starts);
+}
+
+/* Most of what is interned are stacks: they get half of the memory. A table that doubles needs half
+ * as much again for a moment, which is left for it. */
+static int open_interner(struct yarn_dump_interner *interner, size_t bound)
+{
+    size_t slots = bound / SLOT_BYTES;
+    struct yarn_dump_interner opened = {
+        .max_symbols =
+            yarn_size_min(yarn_size_max(bound / 16 / sizeof(uint64_t), 64), YARN_DUMP_SYMBOLS_MAX),
+    };
+    int err = yarn_table_open(&opened.strings, FIRST_SLOTS, slots / 8);
+    if (err)
+        goto fail;
+    err = yarn_table_open(&opened.symbols, FIRST_SLOTS, slots / 8);
+    if (err)
+        goto fail;
+    err = yarn_table_open(&opened.stacks, FIRST_SLOTS, slots / 3);
+    if (err)
+        goto fail;
+    yarn_room_open(&opened.starts, opened.max_symbols * sizeof(uint64_t));
+    *interner = opened;
+    return 0;
+
+fail:
+    close_interner(&opened);
+    return err;
+}
+
+/* Numbering restarts at 0. */
+static void restart_interner(struct yarn_dump_interner *interner)
+{
+    yarn_table_clear(&interner->strings);
+    yarn_table_clear(&interner->symbols);
+    yarn_table_clear(&interner->stacks);
+    interner->nr_strings = 0;
+    interner->nr_symbols = 0;
+    interner->nr_frames = 0;
+    interner->nr_stacks = 0;
+    interner->is_crowded = false;
+}
+
+static uint64_t hash_of(struct yarn_span text, uint64_t seed)
+{
+    uint64_t hash = yarn_hash_u64(seed ^ (text.size + 1));
+    for (size_t at = 0; at < text.size; at += sizeof(uint64_t)) {
+        uint64_t word = 0;
+        memcpy(&word, text.data + at, yarn_size_min(text.size - at, sizeof word));
+        hash = yarn_hash_u64(hash ^ word) + at;
+    }
+    return hash;
+}
+
+/* The key's number; a new key gets *next, which is incremented. */
+static uint32_t find_or_add(struct yarn_dump_interner *interner, struct yarn_table *table,
+                            uint64_t key, uint32_t *next, size_t max, bool *ret_is_new)
+{
+    uint32_t number = yarn_table_find(table, key);
+    if (number != YARN_TABLE_NONE) {
+        *ret_is_new = false;
+        return number;
+    }
+    if (*next >= max) {
+        interner->is_crowded = true;
+        return YARN_DUMP_NONE;
+    }
+    if (yarn_table_put(table, key, *next))
+        interner->is_crowded = true;
+    *ret_is_new = true;
+    return (*next)++;
+}
+
+/* The number; *ret_is_new says that it must be stored. YARN_DUMP_NONE where there are no more. */
+static uint32_t number_of_string(struct yarn_dump_interner *interner, struct yarn_span text,
+                                 bool *ret_is_new)
+{
+    return find_or_add(interner, &interner->strings, hash_of(text, 0), &interner->nr_strings,
+                       YARN_DUMP_STRINGS_MAX, ret_is_new);
+}
+
+static uint32_t number_of_symbol(struct yarn_dump_interner *interner,
+                                 const struct yarn_dump_symbol *symbol, bool *ret_is_new)
+{
+    uint64_t key = hash_of(symbol->name, yarn_hash_u64(symbol->start) + symbol->module);
+    size_t most = interner->max_symbols;
+    if (!yarn_room_back(&interner->starts, (interner->nr_symbols + 1) * sizeof(uint64_t)))
+        most = interner->nr_symbols;
+    interner->symbol_starts = (uint64_t *)interner->starts.base;
+    uint32_t number =
+        find_or_add(interner, &interner->symbols, key, &interner->nr_symbols, most, ret_is_new);
+    if (number != YARN_DUMP_NONE && *ret_is_new)
+        interner->symbol_starts[number] = symbol->start;
+    return number;
+}
+
+static uint32_t number_of_stack(struct yarn_dump_interner *interner, uint32_t parent,
+                                uint32_t frame, bool *ret_is_new)
+{
+    uint64_t key = (uint64_t)parent << 32 | frame;
+    return find_or_add(interner, &interner->stacks, key, &interner->nr_stacks, YARN_DUMP_STACKS_MAX,
+                       ret_is_new);
+}
+
+static uint32_t number_of_frame(struct yarn_dump_interner *interner)
+{
+    if (interner->nr_frames >= YARN_DUMP_FRAMES_MAX) {
+        interner->is_crowded = true;
+        return YARN_DUMP_NONE;
+    }
+    return interner->nr_frames++;
+}
+
 int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer,
                          const struct yarn_dump_writer_limits *limits)
 {
@@ -28,7 +162,7 @@ int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer,
     struct yarn_dump_writer *writer = yarn_pages_map(sizeof *writer);
     if (!writer)
         return -ENOMEM;
-    int err = yarn_dump_interner_open(&writer->interner, bound);
+    int err = open_interner(&writer->interner, bound);
     if (err)
         goto fail;
     err = yarn_dump_sink_init(&writer->sink);
@@ -39,7 +173,7 @@ int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer,
     return 0;
 
 fail:
-    yarn_dump_interner_close(&writer->interner);
+    close_interner(&writer->interner);
     yarn_pages_unmap(writer, sizeof *writer);
     return err;
 }
@@ -54,7 +188,7 @@ void yarn_dump_writer_free(struct yarn_dump_writer *writer)
     if (!writer)
         return;
     yarn_dump_sink_close(&writer->sink);
-    yarn_dump_interner_close(&writer->interner);
+    close_interner(&writer->interner);
     yarn_pages_unmap(writer, sizeof *writer);
 }
 
@@ -88,7 +222,7 @@ static void flush(struct yarn_dump_writer *writer)
 static void begin_epoch(struct yarn_dump_writer *writer)
 {
     flush(writer);
-    yarn_dump_interner_restart(&writer->interner);
+    restart_interner(&writer->interner);
     writer->epoch++;
     writer->sink.chunk.epoch++;
 }
@@ -109,7 +243,7 @@ static uint64_t intern_text(struct yarn_dump_writer *writer, struct yarn_span te
     if (!text.size)
         return 0;
     text = yarn_span_sub(text, 0, yarn_size_min(text.size, YARN_DUMP_TEXT_MAX));
-    uint32_t number = yarn_dump_interner_string(&writer->interner, text, &is_new);
+    uint32_t number = number_of_string(&writer->interner, text, &is_new);
     if (number == YARN_DUMP_NONE)
         return 0;
     if (is_new)
@@ -288,10 +422,10 @@ uint32_t yarn_dump_intern_symbol(struct yarn_dump_writer *writer,
     bool is_new;
     if (writer->sink.error)
         return YARN_DUMP_NONE;
-    uint32_t number = yarn_dump_interner_symbol(&writer->interner, symbol, &is_new);
+    uint32_t number = number_of_symbol(&writer->interner, symbol, &is_new);
     if (number == YARN_DUMP_NONE) {
         begin_epoch(writer);
-        number = yarn_dump_interner_symbol(&writer->interner, symbol, &is_new);
+        number = number_of_symbol(&writer->interner, symbol, &is_new);
     }
     if (number != YARN_DUMP_NONE && is_new) {
         uint64_t name = intern_text(writer, symbol->name);
@@ -304,7 +438,7 @@ uint32_t yarn_dump_add_frame(struct yarn_dump_writer *writer, const struct yarn_
 {
     if (writer->sink.error || frame->symbol >= writer->interner.nr_symbols)
         return YARN_DUMP_NONE;
-    uint32_t number = yarn_dump_interner_frame(&writer->interner);
+    uint32_t number = number_of_frame(&writer->interner);
     if (number != YARN_DUMP_NONE)
         yarn_dump_pending_add_frame(&writer->pending, number, frame,
                                     writer->interner.symbol_starts[frame->symbol]);
@@ -318,7 +452,7 @@ uint32_t yarn_dump_intern_stack(struct yarn_dump_writer *writer, uint32_t parent
         return YARN_DUMP_NONE;
     if (parent != YARN_DUMP_NONE && parent >= writer->interner.nr_stacks)
         return YARN_DUMP_NONE;
-    uint32_t number = yarn_dump_interner_stack(&writer->interner, parent, frame, &is_new);
+    uint32_t number = number_of_stack(&writer->interner, parent, frame, &is_new);
     if (number != YARN_DUMP_NONE && is_new)
         yarn_dump_pending_add_stack(&writer->pending, number, parent, frame);
     return number;

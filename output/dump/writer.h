@@ -74,7 +74,18 @@ void yarn_dump_write_list(struct yarn_dump_writer *writer, enum yarn_dump_record
     {                                                                                              \
         yarn_dump_write_list(writer, YARN_DUMP_RECORD_##NAME, rows, count);                        \
     }
+#include "core/base/room.h"
+#include "core/base/table.h"
 #include "output/dump/format.def"
+
+struct yarn_dump_interner {
+    struct yarn_table strings, symbols, stacks; /* hash -> number */
+    struct yarn_room starts;
+    uint64_t *symbol_starts; /* in that room; of max_symbols at most */
+    size_t max_symbols;
+    uint32_t nr_strings, nr_symbols, nr_frames, nr_stacks; /* of this epoch */
+    bool is_crowded; /* a table is full: time for a new epoch */
+};
 
 /* These give YARN_DUMP_NONE in the failed state and where they are given a number that does not
  * exist; a sample whose stack does not exist is stored without one. */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "core/base/in_data.h"
+#include "core/base/base.h"
 #include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 

@@ -5,7 +5,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/base/in_data.h"
+#include "core/base/base.h"
 
 static const char *const names[] = {
 #define X(name) [YARN_ORIGINAL_##name] = #name,

@@ -9,7 +9,7 @@
 #include <sys/syscall.h>
 
 #include "core/base/raw.h"
-#include "core/sys/alternate_stack.h"
+#include "core/sys/signal.h"
 #include "preload/calls/interpose.h"
 #include "preload/control/lifecycle.h"
 

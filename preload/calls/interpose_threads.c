@@ -12,7 +12,7 @@
 #include <string.h>
 #include <threads.h>
 
-#include "core/base/in_data.h"
+#include "core/base/base.h"
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/timer.h"

@@ -10,7 +10,7 @@
  */
 #include <sys/syscall.h>
 
-#include "core/base/in_data.h"
+#include "core/base/base.h"
 #include "preload/calls/interpose.h"
 
 __attribute__((visibility("hidden"))) YARN_IN_DATA yarn_original_fn yarn_syscall_next;

@@ -5,7 +5,7 @@
 #include <stdatomic.h>
 #include <sys/auxv.h>
 
-#include "core/base/in_data.h"
+#include "core/base/base.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
 #include "core/sys/line.h"

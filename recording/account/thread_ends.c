@@ -4,7 +4,6 @@
 #include <stdatomic.h>
 
 #include "core/base/base.h"
-#include "core/base/in_data.h"
 
 /* Who and how long are one word, so that they are whole or not there: which thread of those that
  * share the slot, and its CPU time. Thread numbers end below 2^22 (PID_MAX_LIMIT), so which is

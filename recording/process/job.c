@@ -5,9 +5,8 @@
 
 #include "core/base/glob.h"
 #include "core/config/pattern.h"
-#include "core/event/counted.h"
 #include "core/event/encoded.h"
-#include "core/event/scheduling.h"
+#include "core/event/events.h"
 
 enum { ARENA_BYTES = YARN_OPTIONS_ARENA_BYTES + 256 * 1024 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/verbs/hold.h"
 
-#include "core/event/scheduling.h"
+#include "core/event/events.h"
 #include "core/sys/file.h"
 #include "core/sys/perf.h"
 

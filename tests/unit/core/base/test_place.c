@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <sys/mman.h>
 
-#include "core/base/address.h"
 #include "core/base/pages.h"
 #include "tests/support/suite.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "core/event/counted.h"
+#include "core/event/events.h"
 #include "tests/support/suite.h"
 
 static struct yarn_arena arena;

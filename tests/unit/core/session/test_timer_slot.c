@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include "core/record/ring.h"
-#include "core/session/timer_slot.h"
+#include "core/session/timer_sample.h"
 #include "core/sys/clock.h"
 #include "tests/support/suite.h"
 

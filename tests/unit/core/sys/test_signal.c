@@ -6,7 +6,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/sys/alternate_stack.h"
 #include "core/sys/signal.h"
 #include "core/sys/timer.h"
 #include "tests/support/suite.h"
