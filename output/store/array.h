@@ -24,6 +24,14 @@ YARN_MUST_CHECK int yarn_array_reserve(void *items, size_t *capacity, size_t nee
 YARN_MUST_CHECK int yarn_array_put(void *items, size_t *count, size_t *capacity, const void *item,
                                    size_t item_bytes);
 
+typedef bool yarn_array_before_fn(const void *self, const void *one, const void *other);
+
+/* Brings `count` items into order; equal ones keep theirs. *items may move. -ENOMEM. */
+#define YARN_ARRAY_SORT(items, capacity, count, before, self)                                      \
+    yarn_array_sort((items), (capacity), (count), sizeof **(items), (before), (self))
+YARN_MUST_CHECK int yarn_array_sort(void *items, size_t *capacity, size_t count, size_t item_bytes,
+                                    yarn_array_before_fn *before, const void *self);
+
 /* How many items of a sorted array begin with a number that is `key` or less. */
 #define YARN_ARRAY_UP_TO(items, count, key) yarn_array_up_to((items), (count), sizeof *(items), key)
 size_t yarn_array_up_to(const void *items, size_t count, size_t item_bytes, uint64_t key);

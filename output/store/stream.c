@@ -46,65 +46,12 @@ int yarn_stream_add_entry(struct yarn_stream *stream, const struct yarn_entry *e
     return YARN_ARRAY_PUT(&stream->entries, &stream->nr_entries, &stream->entries_capacity, entry);
 }
 
-static bool is_behind(const struct yarn_entry *left, const struct yarn_entry *right)
+static bool is_before(const void *self, const void *one, const void *other)
 {
-    return left->time_ns != right->time_ns ? left->time_ns > right->time_ns
-                                           : left->cpu > right->cpu;
-}
-
-/* How many from there on are in order. */
-static size_t run_from(const struct yarn_entry *entries, size_t at, size_t count)
-{
-    size_t end = at + 1;
-    while (end < count && !is_behind(&entries[end - 1], &entries[end]))
-        end++;
-    return end;
-}
-
-static void merge(const struct yarn_entry *from, size_t left, size_t middle, size_t end,
-                  struct yarn_entry *to)
-{
-    size_t right = middle;
-    for (size_t at = left; at < end; at++) {
-        bool is_right = left == middle || (right < end && is_behind(&from[left], &from[right]));
-        to[at] = is_right ? from[right++] : from[left++];
-    }
-}
-
-/* Merges each two runs of `from`; true: one is left. */
-static bool merge_runs(const struct yarn_entry *from, struct yarn_entry *to, size_t count)
-{
-    bool is_one = true;
-    for (size_t at = 0; at < count;) {
-        size_t middle = run_from(from, at, count);
-        size_t end = middle < count ? run_from(from, middle, count) : middle;
-        merge(from, at, middle, end, to);
-        is_one &= at == 0 && end == count;
-        at = end;
-    }
-    return is_one;
-}
-
-/* By time, then by core; equal ones stay as they are. What is in order costs one pass, and the
- * cores of a trace one for each doubling of their number. */
-static int sort(struct yarn_stream *stream)
-{
-    size_t count = stream->nr_entries;
-    if (!count || run_from(stream->entries, 0, count) == count)
-        return 0;
-    struct yarn_entry *other = malloc(count * sizeof *other);
-    if (!other)
-        return -ENOMEM;
-    bool is_one = false;
-    while (!is_one) {
-        is_one = merge_runs(stream->entries, other, count);
-        struct yarn_entry *merged = other;
-        other = stream->entries;
-        stream->entries = merged;
-    }
-    stream->entries_capacity = count;
-    free(other);
-    return 0;
+    const struct yarn_entry *left = one, *right = other;
+    (void)self;
+    return left->time_ns != right->time_ns ? left->time_ns < right->time_ns
+                                           : left->cpu < right->cpu;
 }
 
 static int finish(struct yarn_stream *stream, const char *path)
@@ -121,7 +68,8 @@ static int finish(struct yarn_stream *stream, const char *path)
         return -ENOMEM;
     for (size_t i = 0; i < stream->nr_events; i++)
         stream->ids[i] = stream->events[i].id;
-    int err = sort(stream);
+    int err = YARN_ARRAY_SORT(&stream->entries, &stream->entries_capacity, stream->nr_entries,
+                              is_before, NULL);
     if (!err && !stream->pid && stream->nr_entries)
         stream->start_ns = stream->entries[0].time_ns;
     return err;

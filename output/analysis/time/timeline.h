@@ -8,9 +8,38 @@
  */
 #pragma once
 
-#include "output/analysis/time/timeline_entry.h"
+#include "core/base/base.h"
 
-struct yarn_external_sort;
+/* One record. */
+struct yarn_timeline_entry {
+    uint64_t time_ns;
+    uint64_t weight;
+    uint32_t stack;  /* of the profile; YARN_DUMP_NONE: none */
+    uint32_t thread; /* of the profile; YARN_DUMP_NONE: none */
+    uint32_t comm;   /* the thread's at that time */
+    uint32_t text;   /* 0: a sample; else the line */
+    uint32_t dump;
+    uint32_t detail; /* 1 + its place among the profile's; 0: none */
+    uint16_t event;
+    uint16_t cpu; /* UINT16_MAX: none */
+    uint8_t stack_end;
+    uint8_t change; /* enum yarn_timeline_switch, of a line of text */
+};
+
+/* What a line says of its thread and core. */
+enum yarn_timeline_switch {
+    YARN_TIMELINE_NO_SWITCH,
+    YARN_TIMELINE_SWITCH_IN,
+    YARN_TIMELINE_SWITCH_OUT,
+    YARN_TIMELINE_SWITCH_PREEMPTED,
+};
+
+enum yarn_timeline_order {
+    YARN_TIMELINE_BY_TIME,
+    YARN_TIMELINE_BY_TRACK, /* by thread, its events, and time within each */
+};
+
+struct yarn_timeline_runs;
 
 /* A good `most`: 12 MB, and as much again while they are sorted. */
 enum { YARN_TIMELINE_MOST = 256 << 10 };
@@ -21,9 +50,9 @@ struct yarn_timeline {
     size_t capacity;
     size_t mapped_bytes; /* of `entries`; 0: they are an array */
     enum yarn_timeline_order order;
-    size_t most;                         /* entries in memory; 0: all are */
-    struct yarn_external_sort *external; /* owned; NULL while nothing had to leave memory */
-    size_t at;                           /* of yarn_timeline_next */
+    size_t most;                     /* entries in memory; 0: all are */
+    struct yarn_timeline_runs *runs; /* owned; NULL while nothing had to leave memory */
+    size_t at;                       /* of yarn_timeline_next */
     uint64_t nr_added;
 };
 
