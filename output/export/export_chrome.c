@@ -3,6 +3,7 @@
 
 #include "output/export/export.h"
 #include "output/export/tracks.h"
+#include "output/fold/paths.h"
 #include "output/store/array.h"
 #include "output/text/json.h"
 
@@ -17,11 +18,6 @@
  */
 enum { NODE_ROOT = 1, NODE_IDLE = 2, NODE_FIRST = 3 };
 
-struct node {
-    uint32_t parent; /* id */
-    uint32_t function;
-};
-
 /* The node that runs from a time on. */
 struct step {
     uint64_t time_us;
@@ -33,41 +29,27 @@ struct chrome {
     const struct yarn_export *export;
     struct yarn_json *json;
     struct yarn_tracks tracks;
-    uint32_t first_id;  /* of the track */
-    struct node *nodes; /* owned array; of the track; the first has id NODE_FIRST */
-    size_t nr_nodes, nodes_capacity;
-    struct yarn_table index; /* (parent, function) to id */
+    uint32_t first_id;       /* of the track */
+    struct yarn_paths nodes; /* of the track, by function; the first has id NODE_FIRST */
     struct step *steps;      /* owned array */
     size_t nr_steps, steps_capacity;
     struct yarn_export_path path;
 };
 
-static int find_or_add(struct chrome *chrome, uint32_t parent, uint32_t function, uint32_t *ret_id)
+static uint32_t id_of(uint32_t node)
 {
-    uint64_t key = (uint64_t)parent << 32 | function;
-    uint32_t found = yarn_table_find(&chrome->index, key);
-    if (found == YARN_TABLE_NONE) {
-        if (YARN_ARRAY_RESERVE(&chrome->nodes, &chrome->nodes_capacity, chrome->nr_nodes + 1))
-            return -ENOMEM;
-        chrome->nodes[chrome->nr_nodes] = (struct node){parent, function};
-        found = (uint32_t)chrome->nr_nodes++ + NODE_FIRST;
-        int err = yarn_table_put(&chrome->index, key, found);
-        if (err)
-            return err;
-    }
-    *ret_id = found;
-    return 0;
+    return node == YARN_DUMP_NONE ? NODE_ROOT : node + NODE_FIRST;
 }
 
 static int node_of(struct chrome *chrome, const struct yarn_export_sample *sample, uint32_t *ret_id)
 {
-    uint32_t node = NODE_ROOT;
+    uint32_t node = YARN_DUMP_NONE;
     int err = yarn_export_path(chrome->export->profile, sample->stack, &chrome->path);
     if (!err && sample->root != YARN_DUMP_NONE)
-        err = find_or_add(chrome, node, sample->root, &node);
+        err = yarn_paths_below(&chrome->nodes, node, sample->root, &node);
     for (size_t i = chrome->path.count; !err && i-- > 0;)
-        err = find_or_add(chrome, node, chrome->path.functions[i], &node);
-    *ret_id = node;
+        err = yarn_paths_below(&chrome->nodes, node, chrome->path.functions[i], &node);
+    *ret_id = id_of(node);
     return err;
 }
 
@@ -101,10 +83,10 @@ static int make_steps(struct chrome *chrome, const struct yarn_track *track)
 {
     const struct yarn_profile_event *event = &chrome->export->profile->events[track->event];
     uint64_t end_us = 0;
-    chrome->nr_nodes = chrome->nr_steps = 0;
+    int err = 0;
+    chrome->nr_steps = 0;
     /* Why not cleared: one large track would make all others slow. */
-    yarn_table_close(&chrome->index);
-    int err = yarn_table_open(&chrome->index, 1024, (size_t)1 << 31);
+    yarn_paths_fini(&chrome->nodes);
     struct yarn_track_walk walk = yarn_track_begin(track, chrome->export);
     struct yarn_export_sample sample;
     while (!err && yarn_track_next(&walk, &sample))
@@ -161,11 +143,10 @@ static void put_tree(const struct chrome *chrome)
     yarn_json_begin_array(chrome->json, "nodes");
     put_node(chrome, NODE_ROOT, 0, "(root)", "");
     put_node(chrome, NODE_IDLE, NODE_ROOT, "(idle)", "");
-    for (size_t i = 0; i < chrome->nr_nodes; i++) {
-        const struct yarn_profile_function *function =
-            &profile->functions[chrome->nodes[i].function];
-        put_node(chrome, (uint32_t)i + NODE_FIRST, chrome->nodes[i].parent,
-                 yarn_profile_text(profile, function->name),
+    for (uint32_t i = 0; i < chrome->nodes.count; i++) {
+        const struct yarn_path *node = &chrome->nodes.list[i];
+        const struct yarn_profile_function *function = &profile->functions[node->key];
+        put_node(chrome, id_of(i), id_of(node->parent), yarn_profile_text(profile, function->name),
                  function->module
                      ? yarn_profile_text(profile, profile->modules[function->module].path)
                      : "");
@@ -220,7 +201,7 @@ static int put_track(struct chrome *chrome, size_t number)
     yarn_json_end_object(json);
     yarn_json_end_object(json);
     put_chunk(chrome, track, id);
-    chrome->first_id += (uint32_t)chrome->nr_nodes + NODE_FIRST - 1;
+    chrome->first_id += (uint32_t)chrome->nodes.count + NODE_FIRST - 1;
     return 0;
 }
 
@@ -271,7 +252,7 @@ static int put_all(struct chrome *chrome)
 
 int yarn_export_chrome(struct yarn_export *export)
 {
-    struct chrome chrome = {.export = export, .index = YARN_TABLE_CLOSED};
+    struct chrome chrome = {.export = export, .nodes = YARN_PATHS_EMPTY};
     int err = yarn_tracks_init(&chrome.tracks, export);
     if (!err) {
         chrome.json = yarn_json_new(export->file);
@@ -281,9 +262,8 @@ int yarn_export_chrome(struct yarn_export *export)
         err = put_all(&chrome);
         yarn_json_free(chrome.json);
     }
-    yarn_table_close(&chrome.index);
     yarn_tracks_fini(&chrome.tracks);
-    free(chrome.nodes);
+    yarn_paths_fini(&chrome.nodes);
     free(chrome.steps);
     free(chrome.path.functions);
     return err;

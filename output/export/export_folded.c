@@ -3,13 +3,14 @@
 #include <stdlib.h>
 
 #include "output/export/export.h"
-#include "output/export/paths.h"
 #include "output/export/samples.h"
+#include "output/fold/paths.h"
 #include "output/store/array.h"
 
 /*
  * comm;outermost;…;innermost WEIGHT, as stackcollapse-perf.pl writes it, the weight in the event's
- * unit. In names, `;` becomes `:`.
+ * unit. In names, `;` becomes `:`. Stacks are paths of names, in the order of names from the
+ * outside in, so that equal profiles give equal files.
  */
 
 enum { ROOTS = YARN_EXPORT_KERNEL_ROOT + 1 };
@@ -22,20 +23,120 @@ struct line {
 };
 
 struct folded {
-    const struct yarn_export *export;
-    struct yarn_paths paths;
-    struct line *lines; /* owned array */
+    struct yarn_export *export;
+    struct yarn_paths paths; /* by name */
+    uint32_t *path_of;       /* owned; of each stack */
+    uint32_t *ranks;         /* owned; of each path: its place in the order, from 1 */
+    uint8_t *used;           /* owned; a byte a stack that is written */
+    struct line *lines;      /* owned array */
     size_t count;
     size_t capacity;
     uint32_t *names; /* owned array: names of one stack, innermost first */
     size_t names_capacity;
 };
 
+static int make_paths(struct folded *folded)
+{
+    const struct yarn_profile *profile = folded->export->profile;
+    uint32_t *names = calloc(profile->nr_functions + 1, sizeof *names);
+    folded->path_of = calloc(profile->nr_stacks + 1, sizeof *folded->path_of);
+    folded->used = calloc(profile->nr_stacks + 1, 1);
+    int err = names && folded->path_of && folded->used ? 0 : -ENOMEM;
+    for (size_t i = 0; !err && i < profile->nr_functions; i++)
+        names[i] = profile->functions[i].name;
+    if (!err)
+        err = yarn_paths_place(
+            &folded->paths,
+            &(struct yarn_paths_stacks){.profile = profile, .keys = names, .top = YARN_DUMP_NONE},
+            folded->path_of);
+    free(names);
+    return err;
+}
+
+/* The outermost first, then siblings together, and those by name. */
+static int by_parent_and_name(const void *a, const void *b, void *context)
+{
+    const struct folded *folded = context;
+    const struct yarn_path *one = &folded->paths.list[*(const uint32_t *)a];
+    const struct yarn_path *other = &folded->paths.list[*(const uint32_t *)b];
+    if (one->parent != other->parent)
+        return one->parent + 1 < other->parent + 1 ? -1 : 1;
+    return strcmp(yarn_profile_text(folded->export->profile, one->key),
+                  yarn_profile_text(folded->export->profile, other->key));
+}
+
+/* Each path before what is below it, and all that before the next one beside it. */
+static int rank(struct folded *folded)
+{
+    const struct yarn_path *paths = folded->paths.list;
+    const size_t count = folded->paths.count;
+    uint32_t *sorted = calloc(count + 1, sizeof *sorted);
+    uint32_t *sizes = calloc(count + 1, sizeof *sizes); /* of each path and all below it */
+    uint32_t *next = calloc(count + 1, sizeof *next);   /* below each path; at last: of all */
+    folded->ranks = calloc(count + 1, sizeof *folded->ranks);
+    bool is_whole = sorted && sizes && next && folded->ranks;
+    for (size_t i = is_whole ? count : 0; i-- > 0;) {
+        sorted[i] = (uint32_t)i;
+        sizes[i]++;
+        if (paths[i].parent != YARN_DUMP_NONE)
+            sizes[paths[i].parent] += sizes[i];
+    }
+    if (is_whole)
+        qsort_r(sorted, count, sizeof *sorted, by_parent_and_name, folded);
+    for (size_t i = 0; is_whole && i < count; i++) {
+        uint32_t path = sorted[i], parent = paths[path].parent;
+        uint32_t *free_rank = parent == YARN_DUMP_NONE ? &next[count] : &next[parent];
+        folded->ranks[path] = next[path] = *free_rank + 1;
+        *free_rank += sizes[path];
+    }
+    free(sorted);
+    free(sizes);
+    free(next);
+    return is_whole ? 0 : -ENOMEM;
+}
+
+enum { NOTED_MAX = 3 };
+
+/* Says which functions are one here: the format has names only. */
+static int note_merged(const struct folded *folded)
+{
+    const struct yarn_profile *profile = folded->export->profile;
+    uint32_t *functions = calloc(folded->paths.count + 1, sizeof *functions); /* of paths, and 1 */
+    uint32_t noted[NOTED_MAX];
+    size_t count = 0;
+    if (!functions)
+        return -ENOMEM;
+    for (size_t i = profile->nr_stacks; i-- > 0;)
+        if (folded->used[i] && profile->stacks[i].parent != YARN_DUMP_NONE)
+            folded->used[profile->stacks[i].parent] = 1;
+    for (size_t i = 0; i < profile->nr_stacks && count < NOTED_MAX; i++) {
+        uint32_t *function = &functions[folded->path_of[i]];
+        if (!folded->used[i] || *function == profile->stacks[i].function + 1)
+            continue;
+        uint32_t name = profile->functions[profile->stacks[i].function].name;
+        bool is_noted = !*function;
+        for (size_t k = 0; k < count; k++)
+            is_noted |= noted[k] == name;
+        if (!is_noted)
+            noted[count++] = name;
+        *function = profile->stacks[i].function + 1;
+    }
+    free(functions);
+    char *note = folded->export->note;
+    for (size_t k = 0; k < count; k++)
+        (void)snprintf(note + strlen(note), sizeof folded->export->note - strlen(note), "%s%.48s",
+                       k ? ", " : "functions of one name are one here, of whatever module: ",
+                       yarn_profile_text(profile, noted[k]));
+    return 0;
+}
+
 static int add(struct folded *folded, struct yarn_table *index,
                const struct yarn_export_sample *sample)
 {
     uint32_t path =
-        sample->stack == YARN_DUMP_NONE ? YARN_DUMP_NONE : folded->paths.of_stack[sample->stack];
+        sample->stack == YARN_DUMP_NONE ? YARN_DUMP_NONE : folded->path_of[sample->stack];
+    if (sample->stack != YARN_DUMP_NONE)
+        folded->used[sample->stack] = 1;
     uint64_t key = ((uint64_t)sample->comm << 32 | path) * (ROOTS + 1) + (sample->root + 1);
     uint32_t found = yarn_table_find(index, key);
     if (found == YARN_TABLE_NONE) {
@@ -90,8 +191,8 @@ static int compare(const void *a, const void *b, void *context)
                       yarn_profile_text(profile, other->comm));
     if (one->root != other->root)
         return one->root < other->root ? -1 : 1;
-    uint32_t rank = one->path == YARN_DUMP_NONE ? 0 : folded->paths.paths[one->path].rank;
-    uint32_t than = other->path == YARN_DUMP_NONE ? 0 : folded->paths.paths[other->path].rank;
+    uint32_t rank = one->path == YARN_DUMP_NONE ? 0 : folded->ranks[one->path];
+    uint32_t than = other->path == YARN_DUMP_NONE ? 0 : folded->ranks[other->path];
     return rank < than ? -1 : rank > than;
 }
 
@@ -115,10 +216,10 @@ static int put_line(struct folded *folded, const struct line *line)
     FILE *file = folded->export->file;
     size_t depth = 0;
     for (uint32_t path = line->path; path != YARN_DUMP_NONE;
-         path = folded->paths.paths[path].parent) {
+         path = folded->paths.list[path].parent) {
         if (YARN_ARRAY_RESERVE(&folded->names, &folded->names_capacity, depth + 1))
             return -ENOMEM;
-        folded->names[depth++] = folded->paths.paths[path].name;
+        folded->names[depth++] = folded->paths.list[path].key;
     }
     put_name(folded, line->comm);
     if (line->root == YARN_EXPORT_KERNEL_ROOT) {
@@ -137,15 +238,22 @@ static int put_line(struct folded *folded, const struct line *line)
 
 int yarn_export_folded(struct yarn_export *export)
 {
-    struct folded folded = {.export = export};
-    int err = yarn_paths_init(&folded.paths, export->profile);
+    struct folded folded = {.export = export, .paths = YARN_PATHS_EMPTY};
+    int err = make_paths(&folded);
+    if (!err)
+        err = rank(&folded);
     if (!err)
         err = gather(&folded);
+    if (!err)
+        err = note_merged(&folded);
     if (!err && folded.count)
         qsort_r(folded.lines, folded.count, sizeof *folded.lines, compare, &folded);
     for (size_t i = 0; !err && i < folded.count && !ferror(export->file); i++)
         err = put_line(&folded, &folded.lines[i]);
     yarn_paths_fini(&folded.paths);
+    free(folded.path_of);
+    free(folded.ranks);
+    free(folded.used);
     free(folded.lines);
     free(folded.names);
     return err;

@@ -15,6 +15,7 @@
 #include "output/fold/choice.h"
 #include "output/fold/clusters.h"
 #include "output/fold/match.h"
+#include "output/fold/paths.h"
 
 struct yarn_page_side {
     const struct yarn_profile *profile; /* borrowed; NULL: there is no such side */
@@ -22,12 +23,6 @@ struct yarn_page_side {
     struct yarn_slices *slices;         /* borrowed */
     const struct yarn_sched_log *sched; /* borrowed, sorted; NULL: not known, or not shown */
     bool is_part;                       /* something of the recording is left out */
-};
-
-/* A parent has a smaller number than its children; node 0 is the root of all. */
-struct yarn_page_node {
-    uint32_t parent;
-    uint32_t function; /* of `match`; YARN_DUMP_NONE: the root */
 };
 
 struct yarn_page_cell {
@@ -62,9 +57,8 @@ struct yarn_page_graph {
     uint32_t *lane_of;  /* owned: of each thread of that profile, in `threads`; or YARN_DUMP_NONE */
     bool is_by_runs;    /* changes are judged by the spread of the runs */
     uint8_t *is_kernel; /* owned; a byte a function of `match` */
-    struct yarn_page_node *nodes;
-    size_t nr_nodes, nodes_capacity;
-    uint32_t *leaves; /* nodes where stacks end */
+    struct yarn_paths nodes; /* by function of `match`; node 0 is the root of all */
+    uint32_t *leaves;        /* nodes where stacks end */
     size_t nr_leaves, leaves_capacity;
     struct yarn_page_event *events;
     size_t nr_events, events_capacity;

@@ -165,7 +165,7 @@ static int build(struct yarn_page_graph *graph)
 
 int yarn_page_graph_build(const struct yarn_page_side sides[2], struct yarn_page_graph *ret_graph)
 {
-    struct yarn_page_graph graph = {.sides = {sides[0], sides[1]}};
+    struct yarn_page_graph graph = {.sides = {sides[0], sides[1]}, .nodes = YARN_PATHS_EMPTY};
     if (!sides[0].profile)
         graph.sched = sides[1].sched;
     int err = build(&graph);
@@ -184,10 +184,10 @@ void yarn_page_graph_fini(struct yarn_page_graph *graph)
     yarn_clusters_fini(&graph->clusters[1]);
     free(graph->is_kernel);
     free(graph->lane_of);
-    free(graph->nodes);
+    yarn_paths_fini(&graph->nodes);
     free(graph->leaves);
     free(graph->events);
     free(graph->threads);
     free(graph->cells);
-    *graph = (struct yarn_page_graph){0};
+    *graph = (struct yarn_page_graph){.nodes = YARN_PATHS_EMPTY};
 }

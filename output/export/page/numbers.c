@@ -36,11 +36,11 @@ static void put_functions(const struct yarn_page_graph *graph, const struct yarn
 static void put_nodes(const struct yarn_page_graph *graph, const struct yarn_page_order *order,
                       struct yarn_packed *packed)
 {
-    yarn_packed_number(packed, graph->nr_nodes - 1);
-    for (size_t i = 1; i < graph->nr_nodes; i++)
-        yarn_packed_number(packed, i - graph->nodes[i].parent);
-    for (size_t i = 1; i < graph->nr_nodes; i++)
-        yarn_packed_number(packed, order->places[graph->nodes[i].function]);
+    yarn_packed_number(packed, graph->nodes.count - 1);
+    for (size_t i = 1; i < graph->nodes.count; i++)
+        yarn_packed_number(packed, i - graph->nodes.list[i].parent);
+    for (size_t i = 1; i < graph->nodes.count; i++)
+        yarn_packed_number(packed, order->places[graph->nodes.list[i].key]);
 }
 
 static void put_leaves(const struct yarn_page_graph *graph, struct yarn_packed *packed)

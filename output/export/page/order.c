@@ -30,12 +30,12 @@ static struct key *keys_of(const struct yarn_page_graph *graph)
         return NULL;
     for (uint32_t i = 0; i < graph->match.count; i++)
         keys[i] = (struct key){.function = &graph->match.functions[i], .number = i};
-    for (size_t i = 1; i < graph->nr_nodes; i++)
-        keys[graph->nodes[i].function].is_used = true;
+    for (size_t i = 1; i < graph->nodes.count; i++)
+        keys[graph->nodes.list[i].key].is_used = true;
     for (size_t i = 0; i < graph->nr_cells && graph->cells[i].event == 0; i++) {
         uint32_t node = graph->leaves[graph->cells[i].leaf];
         if (node)
-            keys[graph->nodes[node].function].self += graph->cells[i].weight;
+            keys[graph->nodes.list[node].key].self += graph->cells[i].weight;
     }
     qsort(keys, graph->match.count, sizeof *keys, used_then_self_then_name);
     return keys;

@@ -10,7 +10,6 @@ enum { NR_ROOTS = YARN_FUNCTION_PSEUDO_COUNT + 1 };
 
 struct walk {
     struct yarn_page_graph *graph;
-    struct yarn_table nodes;  /* (parent, function) to node */
     struct yarn_table leaves; /* node to leaf */
     /* Of the side that is being added; owned. */
     size_t side;
@@ -37,32 +36,6 @@ static unsigned root_of(const struct yarn_cell *cell)
 {
     uint32_t root = yarn_profile_root_of(cell->stack, cell->stack_end);
     return root == YARN_DUMP_NONE ? YARN_FUNCTION_PSEUDO_COUNT : root;
-}
-
-static int add_node(struct walk *walk, uint32_t parent, uint32_t function, uint32_t *ret_node)
-{
-    struct yarn_page_graph *graph = walk->graph;
-    if (YARN_ARRAY_RESERVE(&graph->nodes, &graph->nodes_capacity, graph->nr_nodes + 1))
-        return -ENOMEM;
-    graph->nodes[graph->nr_nodes] = (struct yarn_page_node){parent, function};
-    *ret_node = (uint32_t)graph->nr_nodes++;
-    return 0;
-}
-
-static int node_below(struct walk *walk, uint32_t parent, uint32_t function, uint32_t *ret_node)
-{
-    uint32_t shared = walk->graph->match.numbers[walk->side][function];
-    uint64_t key = (uint64_t)parent << 32 | shared;
-    uint32_t found = yarn_table_find(&walk->nodes, key);
-    if (found == YARN_TABLE_NONE) {
-        int err = add_node(walk, parent, shared, &found);
-        if (!err)
-            err = yarn_table_put(&walk->nodes, key, found);
-        if (err)
-            return err;
-    }
-    *ret_node = found;
-    return 0;
 }
 
 static int leaf_at(struct walk *walk, uint32_t node, uint32_t *ret_leaf)
@@ -204,23 +177,6 @@ static int mark_needed(struct walk *walk)
     return 0;
 }
 
-static int place_stacks(struct walk *walk, unsigned root, uint32_t top)
-{
-    const struct yarn_profile *profile = walk->graph->sides[walk->side].profile;
-    for (size_t i = 0; i < profile->nr_stacks; i++) {
-        const struct yarn_profile_stack *stack = &profile->stacks[i];
-        if (!(walk->needed[i] >> root & 1))
-            continue;
-        uint32_t outer = top;
-        if (stack->parent != YARN_DUMP_NONE)
-            outer = walk->places[stack->parent];
-        int err = node_below(walk, outer, stack->function, &walk->places[i]);
-        if (err)
-            return err;
-    }
-    return 0;
-}
-
 static int add_cells(struct walk *walk, unsigned root, uint32_t top)
 {
     struct yarn_page_graph *graph = walk->graph;
@@ -249,6 +205,7 @@ static int add_cells(struct walk *walk, unsigned root, uint32_t top)
 
 static int add_side(struct walk *walk)
 {
+    const uint32_t *numbers = walk->graph->match.numbers[walk->side];
     walk->choice = walk->graph->sides[walk->side].choice;
     walk->roots = 0;
     walk->first_slice = yarn_slices_first(walk->graph->sides[walk->side].slices);
@@ -262,9 +219,17 @@ static int add_side(struct walk *walk)
         if (!(walk->roots >> root & 1))
             continue;
         if (root != YARN_FUNCTION_PSEUDO_COUNT)
-            err = node_below(walk, 0, root, &top);
+            err = yarn_paths_below(&walk->graph->nodes, 0, numbers[root], &top);
         if (!err)
-            err = place_stacks(walk, root, top);
+            err = yarn_paths_place(&walk->graph->nodes,
+                                   &(struct yarn_paths_stacks){
+                                       .profile = walk->choice->profile,
+                                       .keys = numbers,
+                                       .chosen = walk->needed,
+                                       .bit = (uint8_t)(1u << root),
+                                       .top = top,
+                                   },
+                                   walk->places);
         if (!err)
             err = add_cells(walk, root, top);
     }
@@ -275,22 +240,19 @@ int yarn_page_paths_add(struct yarn_page_graph *graph)
 {
     struct walk walk = {
         .graph = graph,
-        .nodes = YARN_TABLE_CLOSED,
         .leaves = YARN_TABLE_CLOSED,
     };
     uint32_t root;
-    int err = yarn_table_open(&walk.nodes, 1024, (size_t)1 << 31);
+    int err = yarn_table_open(&walk.leaves, 1024, (size_t)1 << 31);
     if (!err)
-        err = yarn_table_open(&walk.leaves, 1024, (size_t)1 << 31);
-    if (!err)
-        err = add_node(&walk, YARN_DUMP_NONE, YARN_DUMP_NONE, &root);
+        err = yarn_paths_below(&graph->nodes, YARN_DUMP_NONE, YARN_DUMP_NONE, &root);
     for (walk.side = 0; !err && walk.side < 2; walk.side++) {
         if (graph->sides[walk.side].profile)
             err = add_side(&walk);
         free_side(&walk);
     }
     free_side(&walk);
-    yarn_table_close(&walk.nodes);
+    yarn_table_close(&graph->nodes.index);
     yarn_table_close(&walk.leaves);
     return err;
 }

@@ -16,7 +16,7 @@ import unittest
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 sys.path.insert(0, str(ROOT / "tests/support"))
 import readers  # noqa: E402
-from packed_dump import Dump  # noqa: E402
+from packed_dump import Dump, constant  # noqa: E402
 
 YARNPROF = os.environ["YARN_TEST_YARNPROF"]
 MAKE_DUMPS = os.environ["YARN_TEST_MAKE_DUMPS"]
@@ -125,6 +125,28 @@ class Formats(unittest.TestCase):
 
     def test_folded_text(self):
         self.assertEqual(self.written("folded", self.app).read_text(), FOLDED)
+
+    def test_folded_says_where_functions_of_one_name_become_one(self):
+        """In formats with modules they are two; in folded text, which has none, only what is written counts."""
+        dump = Dump()
+        dump.begin()
+        for number, path in enumerate(("/usr/lib/one.so", "/usr/lib/two.so")):
+            dump.record("MODULE", number=number, start=4096 << number, end=8192 << number, path=dump.text(path))
+        dump.batch("SYMBOLS", 0, 2, (1, 2), (4096, 8192), constant(256), 2 * (dump.text("same"),))
+        dump.flush()
+        dump.batch("FRAMES", 0, 2, (0, 1), constant(0), constant(4))
+        dump.batch("STACKS", 0, 2, constant(0), (0, 1))
+        dump.flush()
+        dump.named("STREAMS", 1, {"tid": 1, "count": 2, "first_ns": 20, "weight": 1_000_000})
+        dump.named("SAMPLES", 2, {"stack": (1, 2)})
+        path = self.folder / "same.dump"
+        path.write_bytes(dump.end())
+        done = export("folded", path, "-")
+        self.assertEqual(done.stdout, b"made;same 2000000\n")
+        self.assertEqual(done.stderr, b"yarnprof export: functions of one name are one here, of whatever module: same\n")
+        self.assertEqual(export("folded", path, "-", "--module=one.so").stderr, b"")
+        frames = json.loads(self.written("speedscope", path).read_text())["shared"]["frames"]
+        self.assertEqual([frame["file"] for frame in frames], ["/usr/lib/one.so", "/usr/lib/two.so"])
 
     def test_time_in_the_kernel_is_a_function(self):
         """Where a format has no samples but in time, or a part is chosen, it is none."""
