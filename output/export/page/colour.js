@@ -84,7 +84,7 @@ class Colours {
         return this.isDark ? "hsl(308 55% 42%)" : "hsl(308 72% 74%)";
     }
 
-    /* change: of the share, in parts of the greater of both, -1 to 1. */
+    /* change: in parts of the greater of both, -1 to 1. */
     ofChange(change, isNoise) {
         if (isNoise || !change)
             return this.rest();
@@ -95,12 +95,11 @@ class Colours {
     }
 
     ofNode(node) {
-        const { data, sides } = this.model;
+        const { data } = this.model;
         if (!data.isDiff)
             return node ? this.of(data.fn[node]) : this.rest();
-        const { change, isNoise } = this.model.nodeChange(node);
-        const whole = Math.max(this.model.share(0, sides[0].total[node]),
-                               this.model.share(1, sides[1].total[node]));
+        const { before, after, change, isNoise } = this.model.nodeChange(node);
+        const whole = Math.max(before, after);
         return this.ofChange(whole ? change / whole : 0, isNoise);
     }
 

@@ -36,7 +36,7 @@ function unpack(text) {
 function readNumbers(packed) {
     const { number, signed, fill } = packed;
     const data = { sliceNs: 2 ** number(), nrSlices: number(), startNs: signed(),
-                   isDiff: number() === 1, runs: [number(), number()] };
+                   isDiff: number() === 1, runs: [number(), number()], nrRuns: [number(), number()] };
     const nrFunctions = number();
     data.flags = fill(new Uint8Array(nrFunctions), 0, nrFunctions, number);
     data.module = fill(new Uint32Array(nrFunctions), 0, nrFunctions, number);

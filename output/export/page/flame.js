@@ -237,12 +237,13 @@ class Flame {
         lines.push(`self ${percent(this.model.share(this.side, sums.self[node]))}: ` +
                    inUnit(sums.self[node], unit));
         if (data.isDiff)
-            lines.push(describeChange(this.model.nodeChange(node)));
+            lines.push(describeChange(this.model, this.model.nodeChange(node)));
         return lines;
     }
 }
 
-function describeChange({ change, isNoise }) {
-    const points = `${change < 0 ? "−" : "+"}${(Math.abs(change) * 100).toFixed(2)} points`;
-    return `change ${points}${isNoise ? " (within noise)" : ""}`;
+function describeChange(model, { change, reach, isNoise }) {
+    const sign = change < 0 ? "−" : "+", scale = model.isByRun ? " a run" : "";
+    const amount = model.isByRun ? model.amount(Math.abs(change)) : `${(Math.abs(change) * 100).toFixed(2)} points`;
+    return `change ${sign}${amount}${scale}${isNoise ? " (within noise)" : ` (± ${model.amount(reach)})`}`;
 }

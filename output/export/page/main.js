@@ -45,10 +45,20 @@ const recompute = perFrame(() => {
     flame.update();
     table.update();
     showShare();
+    showTotal();
     showEntries();
     byId("span").textContent = timeline.describe();
     fragment.write();
 });
+
+/* Of two recordings, what all of it changed by. */
+function showTotal() {
+    if (!data.isDiff)
+        return;
+    const whole = model.nodeChange(0), { before, after } = whole;
+    byId("total").textContent = !model.isByRun ? "" : `all: ${model.amount(before)} → ${model.amount(after)} a run` +
+        `${before ? `, × ${(after / before).toFixed(2)}` : ""}; ${describeChange(model, whole)}`;
+}
 
 /* ---- tables ---- */
 
@@ -108,6 +118,10 @@ const fragment = new Fragment({
         text: () => flame.side ? "" : "before",
         show: (text) => setSide(data.isDiff && text === "before" ? 0 : 1),
     },
+    scale: {
+        text: () => data.isDiff && !model.isByRun ? "share" : "",
+        show: (text) => data.isDiff && setScale(text !== "share"),
+    },
     thread: {
         text: () => timeline.threadsAsText(),
         show: (text) => timeline.chooseByText(text),
@@ -151,6 +165,12 @@ function setSide(side) {
     byId("width").value = String(side);
     flame.side = table.side = side;
     model.sortChildren(side);
+    recompute();
+}
+
+function setScale(isByRun) {
+    byId("scale").value = isByRun ? "run" : "share";
+    model.isByRun = isByRun;
     recompute();
 }
 
@@ -358,6 +378,7 @@ byId("event").addEventListener("change", (event) => {
     zoom(0);
     setEvent(Number(event.target.value));
 });
+byId("scale").addEventListener("change", (event) => setScale(event.target.value === "run"));
 byId("width").addEventListener("change", (event) => setSide(Number(event.target.value)));
 byId("flip").addEventListener("click", flip);
 byId("unzoom").addEventListener("click", () => zoom(0));

@@ -14,12 +14,17 @@ class Sums {
         this.fnSelfSquares = new Float64Array(nrFunctions);
         this.products = new Float64Array(nrNodes);
         this.fnSelfProducts = new Float64Array(nrFunctions);
+        this.ofSamples = new Float64Array(nrNodes);
+        this.fnSelfOfSamples = new Float64Array(nrFunctions);
     }
 
-    /* Squares are then those of whole runs, products those with all that a run spent. */
+    /* Squares are then those of whole runs, `ofSamples` those of samples, products those with all
+     * that a run spent. */
     addRun(run) {
         for (const name of ["total", "self", "samples", "fnTotal", "fnSelf", "fnSamples"])
             run[name].forEach((value, i) => { this[name][i] += value; });
+        run.squares.forEach((value, i) => { this.ofSamples[i] += value; });
+        run.fnSelfSquares.forEach((value, i) => { this.fnSelfOfSamples[i] += value; });
         const all = run.total[0];
         const spread = (values, squares, products) => values.forEach((value, i) => {
             squares[i] += value * value;
@@ -71,6 +76,7 @@ class Model {
         this.sides = [data.isDiff ? new Sums(this.nrNodes, this.nrFunctions) : null,
                       new Sums(this.nrNodes, this.nrFunctions)];
         this.run = data.runs[1] ? new Sums(this.nrNodes, this.nrFunctions) : null;
+        this.isByRun = data.isDiff;
         this.event = 0;
         this.threads = null;
         this.from = 0;
@@ -191,42 +197,68 @@ class Model {
         return whole ? value / whole : 0;
     }
 
-    /* An estimate of a share and its variance: as output/analysis/compare/change.h says. */
-    estimate(side, { weight, squares, products }) {
-        const whole = this.sides[side].total[0], allSquares = this.sides[side].squares[0];
-        const runs = this.data.runs[side];
-        if (this.run) {
-            const centre = this.share(side, weight);
-            const spread = squares - 2 * centre * products + centre ** 2 * allSquares;
-            return { centre, freedom: runs - 1, variance:
-                     whole ? runs / (runs - 1) * Math.max(spread, 0) / whole ** 2 : 0 };
-        }
+    /* What is compared: what was spent a run, or the share. */
+    value(side, weight) {
+        return this.isByRun ? weight / this.data.nrRuns[side] : this.share(side, weight);
+    }
+
+    /* A value, or a change of one, as text. */
+    amount(value) {
+        const unit = this.data.events[this.event]?.unit ?? "";
+        return this.isByRun ? inUnit(value, unit) : percent(value);
+    }
+
+    /* An estimate of a value and its variance: as output/fold/change.h says. */
+    estimate(side, sum) {
+        return (this.run && this.ofRuns(side, sum)) || this.estimateOfSamples(side, sum);
+    }
+
+    /* Null of runs that are all alike, which are so by their few samples. */
+    ofRuns(side, { weight, squares, products }) {
+        const { total, squares: allSquares } = this.sides[side], runs = this.data.runs[side];
+        const inOne = this.data.nrRuns[side] / runs, base = this.isByRun ? runs * inOne : total[0];
+        const [product, baseSquares] = this.isByRun ? [weight * inOne, runs * inOne ** 2]
+            : [products, allSquares[0]];
+        const centre = base ? weight / base : 0;
+        const spread = squares - 2 * centre * product + centre ** 2 * baseSquares;
+        return spread > 1e-9 * squares
+            ? { centre, freedom: runs - 1, variance: runs / (runs - 1) * spread / base ** 2 } : null;
+    }
+
+    estimateOfSamples(side, { weight, squares, ofSamples }) {
+        const sums = this.sides[side], whole = sums.total[0];
+        const own = this.run ? ofSamples : squares;
+        const allSquares = this.run ? sums.ofSamples[0] : sums.squares[0];
+        const more = whole ? allSquares / whole : 0, runs = this.data.nrRuns[side];
+        if (this.isByRun)
+            return { centre: weight / runs, variance: (own + more ** 2) / runs ** 2 };
         if (!whole)
             return { centre: 0.5, variance: 0.125 };
-        const more = allSquares / whole, trials = whole + 2 * more;
-        const centre = (weight + more) / trials;
-        const inside = squares + more ** 2, outside = Math.max(allSquares - squares, 0) + more ** 2;
+        const trials = whole + 2 * more, centre = (weight + more) / trials;
+        const inside = own + more ** 2, outside = Math.max(allSquares - own, 0) + more ** 2;
         return { centre,
                  variance: ((1 - centre) ** 2 * inside + centre ** 2 * outside) / trials ** 2 };
     }
 
-    /* The change of a share from before to after, and whether it is more than noise. */
+    /* The change of a value from before to after, whether it is more than noise, and how far it
+     * reaches. */
     change(sums) {
-        const [before, after] = sums.map(({ weight }, side) => this.share(side, weight));
+        const [before, after] = sums.map(({ weight }, side) => this.value(side, weight));
         const [first, second] = sums.map((sum, side) => this.estimate(side, sum));
         const variance = first.variance + second.variance;
         /* Welch's degrees of freedom. */
-        const parts = this.run ? first.variance ** 2 / first.freedom +
-                                 second.variance ** 2 / second.freedom : 0;
+        const parts = [first, second].reduce((sum, one) =>
+            sum + (one.freedom ? one.variance ** 2 / one.freedom : 0), 0);
         const quantile = parts > 0 ? student(variance ** 2 / parts) : DEVIATIONS;
         const reach = quantile * Math.sqrt(variance);
-        return { change: after - before,
+        return { before, after, change: after - before, reach,
                  isNoise: Math.abs(second.centre - first.centre) <= reach };
     }
 
     nodeChange(node) {
-        return this.change(this.sides.map(({ total, squares, products }) =>
-            ({ weight: total[node], squares: squares[node], products: products[node] })));
+        return this.change(this.sides.map(({ total, squares, products, ofSamples }) => ({
+            weight: total[node], squares: squares[node], products: products[node], ofSamples: ofSamples[node],
+        })));
     }
 
     /* Functions whose name matches, and the share of samples that have one of them on the stack. */

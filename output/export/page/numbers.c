@@ -145,6 +145,8 @@ void yarn_page_numbers_write(const struct yarn_page_graph *graph,
     yarn_packed_number(&packed, graph->sides[0].profile ? 1 : 0);
     for (size_t side = 0; side < 2; side++)
         yarn_packed_number(&packed, graph->is_by_runs ? graph->clusters[side].count : 0);
+    for (size_t side = 0; side < 2; side++)
+        yarn_packed_number(&packed, yarn_size_max(graph->clusters[side].nr_runs, 1));
     put_functions(graph, order, &packed);
     put_nodes(graph, order, &packed);
     put_leaves(graph, &packed);

@@ -35,8 +35,8 @@ class Table {
         const words = { self: "Self", total: "Total", before: "Before", after: "After",
                         change: "Change", name: "Function", module: "Module" };
         const titles = { self: "Share spent in the function itself", total: "Share spent in it and below it",
-                         before: "Share spent in the function itself, before", after: "The same, after",
-                         change: "After less before, in points; ≈: within noise" };
+                         before: "Spent in the function itself, before", after: "The same, after",
+                         change: "After less before; ≈: within noise" };
         this.heads = this.columns.map((key) => {
             const head = element("span", key === "name" || key === "module" ? "" : "num");
             const button = element("button", "", words[key]);
@@ -95,14 +95,16 @@ class Table {
     }
 
     changeOf(fn) {
-        return this.model.change(this.model.sides.map(({ fnSelf, fnSelfSquares, fnSelfProducts }) =>
-            ({ weight: fnSelf[fn], squares: fnSelfSquares[fn], products: fnSelfProducts[fn] })));
+        return this.model.change(this.model.sides.map((sums) => ({
+            weight: sums.fnSelf[fn], squares: sums.fnSelfSquares[fn],
+            products: sums.fnSelfProducts[fn], ofSamples: sums.fnSelfOfSamples[fn],
+        })));
     }
 
     /* What is within noise comes behind everything that is not. */
     weightOfChange(fn) {
         const { change, isNoise } = this.changes[fn];
-        return Math.abs(change) - (isNoise ? 1 : 0);
+        return isNoise ? -1 / (1 + Math.abs(change)) : Math.abs(change);
     }
 
     seen(entries) {
@@ -152,19 +154,19 @@ class Table {
     }
 
     fillRow(row, fn) {
-        const { data, sides } = this.model, [before, after] = sides;
+        const { data, sides } = this.model, sums = sides[1];
         if (!row.dataset.ready)
             this.prepareRow(row, fn);
         if (data.isDiff) {
-            const { change, isNoise } = this.changeOf(fn);
-            row.children[0].textContent = percent(this.model.share(0, before.fnSelf[fn]));
-            row.children[1].textContent = percent(this.model.share(1, after.fnSelf[fn]));
-            row.children[2].textContent = `${isNoise ? "≈ " : ""}${change < 0 ? "−" : "+"}` +
-                `${(Math.abs(change) * 100).toFixed(2)}`;
+            const { before, after, change, isNoise } = this.changeOf(fn);
+            const size = this.model.isByRun ? this.model.amount(Math.abs(change)) : (Math.abs(change) * 100).toFixed(2);
+            row.children[0].textContent = this.model.amount(before);
+            row.children[1].textContent = this.model.amount(after);
+            row.children[2].textContent = `${isNoise ? "≈ " : ""}${change < 0 ? "−" : "+"}${size}`;
             row.children[2].classList.toggle("more", change > 0 && !isNoise);
             row.children[2].classList.toggle("less", change < 0 && !isNoise);
         } else {
-            [after.fnSelf[fn], after.fnTotal[fn]].forEach((value, i) => {
+            [sums.fnSelf[fn], sums.fnTotal[fn]].forEach((value, i) => {
                 const share = this.model.share(1, value), cell = row.children[i];
                 cell.textContent = percent(share);
                 cell.classList.add("share");
@@ -219,7 +221,7 @@ class Table {
             element("p", "", `self ${share(sums.fnSelf[fn])} (${inUnit(sums.fnSelf[fn], unit)}), ` +
                     `total ${share(sums.fnTotal[fn])} (${inUnit(sums.fnTotal[fn], unit)}, ` +
                     `${grouped(sums.fnSamples[fn])} samples)`),
-            ...(data.isDiff ? [element("p", "", `self: ${describeChange(this.changeOf(fn))}`)] : []),
+            ...(data.isDiff ? [element("p", "", `self: ${describeChange(this.model, this.changeOf(fn))}`)] : []),
             ...this.edges("Callers", callers), ...this.edges("Callees", callees));
     }
 

@@ -465,8 +465,26 @@ class Shown(Pages):
         self.assertEqual(value["found"][0:2] + value["found"][3:], ["4.00 %", "4.00 %", "recurse", "many"])
         self.assertIn("Callees4.00 %recurse", value["detail"])
 
+    def test_what_was_spent_a_run_is_compared(self):
+        before = str(self.folder / "before.dump")
+        rows = self.see("return rows();", "after.dump", "--before", before)
+        diff = subprocess.run([YARNPROF, "diff", "--format=json", before, self.folder / "after.dump"],
+                              stdout=subprocess.PIPE, check=True).stdout  # fmt: skip
+        want = [row["function"] for row in json.loads(diff)["rows"]
+                if not row["self"]["per_run"]["within_noise"]]  # fmt: skip
+        self.assertEqual([row[3] for row in rows if not row[2].startswith("≈")], want)
+        rows = {row[3]: row[:3] for row in rows}
+        self.assertEqual(rows["steady"], ["500 ms", "1.00 s", "+500 ms"])
+        self.assertEqual(rows["gone"], ["100 ms", "0 ns", "−100 ms"])
+        total, by_run = self.browser.evaluate("return [$('total').innerText, pixels('flame-canvas')];")
+        self.assertEqual(total, "all: 1.00 s → 2.00 s a run, × 2.00; change +1.00 s a run (± 107 ms)")
+        self.browser.evaluate("location.hash = '#scale=share';")
+        self.assertNotEqual(self.look(), by_run)
+        self.assertEqual(self.browser.evaluate("return $('total').innerText;"), "")
+
     def test_two_profiles_are_compared(self):
-        rows = self.see("return rows();", "after.dump", "--before", str(self.folder / "before.dump"))
+        rows = self.see("location.hash = '#scale=share'; await settled(); return rows();",
+                        "after.dump", "--before", str(self.folder / "before.dump"))  # fmt: skip
         after = self.look()
         self.browser.evaluate("$('width').value = '0'; $('width').dispatchEvent(new Event('change'));")
         is_noise = [row[2].startswith("≈") for row in rows]
@@ -490,12 +508,12 @@ class Shown(Pages):
         diff = subprocess.run(
             [YARNPROF, "diff", "--format=json", before, after], stdout=subprocess.PIPE, check=True
         ).stdout
-        noise = {
-            row["function"]: row["self"]["percent"]["within_noise"]
-            for row in json.loads(diff)["rows"]
-        }
-        rows = self.see("return rows();", after, "--before", before)
-        self.assertEqual({row[3]: row[2].startswith("≈") for row in rows}, noise)
+        for scale, key in (("share", "percent"), ("run", "per_run")):
+            noise = {row["function"]: row["self"][key]["within_noise"]
+                     for row in json.loads(diff)["rows"]}  # fmt: skip
+            rows = self.see(f"location.hash = '#scale={scale}'; await settled(); return rows();",
+                            after, "--before", before)  # fmt: skip
+            self.assertEqual({row[3]: row[2].startswith("≈") for row in rows}, noise)
         self.assertEqual((noise["wild"], noise["sure"]), (True, False))
         texts = self.make(after, "--before", before).read_text()
         self.assertIn("the spread of the runs (3 before, of 3 processes; 4 after, of 4)", texts)
