@@ -3,7 +3,7 @@
  *
  * The values of the options, also of those that report what was used; of those that a session of
  * libyarn has, too, in its header. The texts for the reports are here, those for parsing in
- * option_values.c.
+ * options.def, in the order of the values.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 #include "core/config/options.h"
 
 #include "core/config/environment.h"
-#include "core/config/option_values.h"
+#include "core/config/pattern.h"
 
 static const struct yarn_option_row rows[] = {
 #define YARN_OPTION(id, name, short_name, type, field, parse, default_text, value, help, right)    \
@@ -11,14 +11,160 @@ static const struct yarn_option_row rows[] = {
 #undef YARN_OPTION
 };
 
+/* From the words of one variable to its value, by its row. -EINVAL with *ret_error filled. */
+typedef int parse_fn(const char *text, const struct yarn_option_row *row, void *ret_field,
+                     struct yarn_parse_error *ret_error);
+
+static const uint64_t frequency_max_hz = 100000;
+static const uint64_t ring_min_bytes = YARN_KIB(4), ring_max_bytes = YARN_MIB(1024);
+static const uint64_t interval_max_ns = 3600 * YARN_NS_PER_SECOND;
+static const uint64_t while_max_ns = UINT64_C(1000) * 3600 * YARN_NS_PER_SECOND;
+
+static int fail_whole(const char *text, const char *why, struct yarn_parse_error *ret_error)
+{
+    *ret_error = (struct yarn_parse_error){.at = 0, .why = why, .size = strlen(text)};
+    return -EINVAL;
+}
+
+static int parse_text(const char *text, const struct yarn_option_row *row, void *ret_field,
+                      struct yarn_parse_error *ret_error)
+{
+    (void)row;
+    (void)ret_error;
+    *(const char **)ret_field = text;
+    return 0;
+}
+
+static int parse_pattern(const char *text, const struct yarn_option_row *row, void *ret_field,
+                         struct yarn_parse_error *ret_error)
+{
+    int err = yarn_pattern_check(text, strlen(text), ret_error);
+    return err ? err : parse_text(text, row, ret_field, ret_error);
+}
+
+static int parse_optional_pattern(const char *text, const struct yarn_option_row *row,
+                                  void *ret_field, struct yarn_parse_error *ret_error)
+{
+    return (*text ? parse_pattern : parse_text)(text, row, ret_field, ret_error);
+}
+
+/* `err` is what the parse of the number returned. */
+static int put_number(const char *text, int err, uint64_t value, uint64_t min, uint64_t max,
+                      const char *no_number, void *ret_field, struct yarn_parse_error *ret_error)
+{
+    if (err == -EINVAL)
+        return fail_whole(text, no_number, ret_error);
+    if (err || value > max)
+        return fail_whole(text, "too large", ret_error);
+    if (value < min)
+        return fail_whole(text, "too small", ret_error);
+    *(uint64_t *)ret_field = value;
+    return 0;
+}
+
+static int parse_frequency(const char *text, const struct yarn_option_row *row, void *ret_field,
+                           struct yarn_parse_error *ret_error)
+{
+    uint64_t hz = 0;
+    int err = yarn_parse_count(text, strlen(text), &hz);
+    (void)row;
+    return put_number(text, err, hz, 1, frequency_max_hz, "not a number", ret_field, ret_error);
+}
+
+static int parse_callgraph(const char *text, const struct yarn_option_row *row, void *ret_field,
+                           struct yarn_parse_error *ret_error)
+{
+    (void)row;
+    return yarn_callgraph_parse(text, strlen(text), ret_field, ret_error);
+}
+
+static int parse_sched(const char *text, const struct yarn_option_row *row, void *ret_field,
+                       struct yarn_parse_error *ret_error)
+{
+    (void)row;
+    return yarn_sched_parse(text, strlen(text), ret_field, ret_error);
+}
+
+static int parse_ring(const char *text, const struct yarn_option_row *row, void *ret_field,
+                      struct yarn_parse_error *ret_error)
+{
+    uint64_t bytes = 0;
+    (void)row;
+    if (strcmp(text, "auto") == 0)
+        return put_number(text, 0, 0, 0, 0, "", ret_field, ret_error);
+    int err = yarn_parse_bytes(text, strlen(text), &bytes);
+    if (!err && bytes >= ring_min_bytes && bytes <= ring_max_bytes && (bytes & (bytes - 1)))
+        return fail_whole(text, "not a power of two", ret_error);
+    return put_number(text, err, bytes, ring_min_bytes, ring_max_bytes, "not a number of bytes",
+                      ret_field, ret_error);
+}
+
+static int parse_interval(const char *text, const struct yarn_option_row *row, void *ret_field,
+                          struct yarn_parse_error *ret_error)
+{
+    uint64_t ns = 0;
+    int err = yarn_parse_duration_ms(text, strlen(text), &ns);
+    (void)row;
+    return put_number(text, err, ns, YARN_NS_PER_MS, interval_max_ns, "not a time", ret_field,
+                      ret_error);
+}
+
+/* A length of time; 0 where there is none. */
+static int parse_while(const char *text, const struct yarn_option_row *row, void *ret_field,
+                       struct yarn_parse_error *ret_error)
+{
+    uint64_t ns = 0;
+    int err = strcmp(text, "none") ? yarn_parse_duration_ms(text, strlen(text), &ns) : 0;
+    (void)row;
+    return put_number(text, err, ns, 0, while_max_ns, "not a time", ret_field, ret_error);
+}
+
+/* One of the row's words, "auto|poll|timed": its place is the value of the enumeration. */
+static int parse_choice(const char *text, const struct yarn_option_row *row, void *ret_field,
+                        struct yarn_parse_error *ret_error)
+{
+    unsigned place = 0;
+    _Static_assert(sizeof(enum yarn_sampler) == sizeof place, "enumerations are unsigned");
+    for (const char *word = row->value; word; place++) {
+        const char *bar = strchr(word, '|');
+        size_t size = bar ? (size_t)(bar - word) : strlen(word);
+        if (strlen(text) == size && memcmp(text, word, size) == 0) {
+            memcpy(ret_field, &place, sizeof place);
+            return 0;
+        }
+        word = bar ? bar + 1 : NULL;
+    }
+    return fail_whole(text, "not one of its values", ret_error);
+}
+
+static int parse_follow(const char *text, const struct yarn_option_row *row, void *ret_field,
+                        struct yarn_parse_error *ret_error)
+{
+    uint32_t follow = YARN_FOLLOW_NONE;
+    (void)row;
+    for (const char *word = strcmp(text, "none") ? text : NULL; word;) {
+        const char *comma = strchr(word, ',');
+        size_t size = comma ? (size_t)(comma - word) : strlen(word);
+        bool is_fork = size == 4 && memcmp(word, "fork", size) == 0;
+        if (!is_fork && (size != 4 || memcmp(word, "exec", size) != 0)) {
+            *ret_error = (struct yarn_parse_error){
+                .at = (size_t)(word - text), .why = "not one of its words", .size = size};
+            return -EINVAL;
+        }
+        follow |= is_fork ? YARN_FOLLOW_FORK : YARN_FOLLOW_EXEC;
+        word = comma ? comma + 1 : NULL;
+    }
+    *(uint32_t *)ret_field = follow;
+    return 0;
+}
+
 /* Where a row's value goes, and by which function. */
 static const struct {
     size_t offset;
-    yarn_option_parse_fn *parse;
+    parse_fn *parse;
 } fields[] = {
 #define YARN_OPTION(id, name, short_name, type, field, parse, ...)                                 \
     [id] = {offsetof(struct yarn_options, field), parse},
-#include "core/base/span.h"
 #include "core/config/options.def"
 #undef YARN_OPTION
 };
@@ -160,7 +306,7 @@ void yarn_options_default(struct yarn_options *ret_options)
         uint8_t *field = (uint8_t *)ret_options + fields[i].offset;
         ret_options->texts[i] = rows[i].default_text;
         /* Why unchecked: a default is constant, and the tests parse each of them. */
-        (void)fields[i].parse(rows[i].default_text, field, &error);
+        (void)fields[i].parse(rows[i].default_text, &rows[i], field, &error);
     }
 }
 
@@ -197,7 +343,8 @@ static int set_words(struct yarn_options *options, struct yarn_arena *arena,
     const char *copy = yarn_arena_text(arena, (const char *)words->text.data, words->text.size);
     if (!copy)
         return -ENOMEM;
-    int err = fields[option].parse(copy, (uint8_t *)options + fields[option].offset, &error);
+    int err = fields[option].parse(copy, &rows[option], (uint8_t *)options + fields[option].offset,
+                                   &error);
     if (err) {
         *ret_fault = fault_at(option, words, &error);
         yarn_arena_rewind(arena, mark);
@@ -307,4 +454,35 @@ enum yarn_option yarn_options_next_changed(const struct yarn_options *options,
     while (i < YARN_OPTION_COUNT && strcmp(options->texts[i], rows[i].default_text) == 0)
         i++;
     return (enum yarn_option)i;
+}
+
+/* Why replaced: the line goes to a terminal, and the value may be anything. */
+static void add_printable(struct yarn_text *text, struct yarn_span word)
+{
+    static const size_t shown_max = 80;
+    size_t shown = yarn_size_min(word.size, shown_max);
+    for (size_t i = 0; i < shown; i++) {
+        bool is_control = word.data[i] < ' ' || word.data[i] == 0x7f;
+        yarn_text_add_sized(text, is_control ? "?" : (const char *)word.data + i, 1);
+    }
+    if (shown < word.size)
+        yarn_text_add(text, "...");
+}
+
+void yarn_option_fault_describe(const struct yarn_option_fault *fault, struct yarn_text *text)
+{
+    yarn_text_add(text, "yarn: ");
+    if (fault->option == YARN_OPTION_COUNT || fault->in_compact)
+        yarn_text_add(text, "YARN");
+    else
+        yarn_option_variable(fault->option, text);
+    yarn_text_add(text, ": ");
+    if (fault->option != YARN_OPTION_COUNT && fault->in_compact)
+        yarn_text_add_format(text, "%s: ", yarn_option_row(fault->option)->name);
+    if (fault->word.size) {
+        yarn_text_add(text, "\"");
+        add_printable(text, fault->word);
+        yarn_text_add(text, "\": ");
+    }
+    yarn_text_add_format(text, "%s; %s would be right", fault->why, fault->right);
 }
