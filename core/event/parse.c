@@ -3,7 +3,224 @@
 
 #include <linux/perf_event.h>
 
+#include "core/base/text.h"
+#include "core/event/catalog.h"
+#include "core/event/nearest.h"
 #include "core/event/parse_form.h"
+
+struct offers {
+    struct yarn_event_reader *reader;
+    struct yarn_nearest nearest;
+    bool is_before_slash; /* a PMU may be meant */
+};
+
+static const size_t digits_max = 16; /* of a 64-bit configuration */
+
+static bool is_literal(const struct yarn_catalog_entry *entry, struct yarn_span word)
+{
+    return yarn_span_equal(word, yarn_span_of_text(entry->name)) ||
+           (entry->alias && yarn_span_equal(word, yarn_span_of_text(entry->alias)));
+}
+
+/* It is no counter, and a thread has one wait at a time. */
+static int check_off_cpu(struct yarn_event_reader *reader, struct yarn_span word)
+{
+    if (reader->is_in_group)
+        return yarn_event_reader_fail(reader, reader->at, word.size,
+                                      "off-cpu is no counter, so it stands outside of groups");
+    for (size_t i = 0; i < reader->list->count; i++)
+        if (reader->list->specs[i].kind == YARN_EVENT_OFF_CPU)
+            return yarn_event_reader_fail(reader, reader->at, word.size, "off-cpu, once more");
+    return 0;
+}
+
+/* cpu-clock, cycles, auto */
+static int parse_named(struct yarn_event_reader *reader)
+{
+    struct yarn_span word = yarn_event_reader_word(reader);
+    bool is_auto = yarn_event_word_is(word, "auto");
+    const struct yarn_catalog_entry *entry =
+        yarn_catalog_find(is_auto ? yarn_span_of_text("cycles") : word);
+    if (!entry)
+        return -ENOENT;
+    if (entry->kind == YARN_EVENT_OFF_CPU) {
+        int err = check_off_cpu(reader, word);
+        if (err)
+            return err;
+    }
+    /* Why first: ARM's PMUs have an event of their own that is called cpu_cycles. */
+    if (!is_auto && !is_literal(entry, word)) {
+        int err = yarn_event_parse_literal_alias(reader);
+        if (err != -ENOENT)
+            return err;
+    }
+    struct yarn_event_spec spec = yarn_catalog_spec(entry);
+    spec.is_auto = is_auto;
+    int err = yarn_event_reader_add_generic(reader, &spec);
+    if (!err)
+        reader->at += word.size;
+    return err;
+}
+
+static bool is_hex(uint8_t c)
+{
+    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+static uint64_t digit_of(uint8_t c)
+{
+    return (uint64_t)(c <= '9' ? c - '0' : (c | 0x20) - 'a' + 10);
+}
+
+int yarn_event_raw_config(struct yarn_span word, uint64_t *ret_config)
+{
+    uint64_t config = 0;
+    if (word.size < 2 || word.data[0] != 'r')
+        return -ENOENT;
+    for (size_t i = 1; i < word.size; i++) {
+        if (!is_hex(word.data[i]))
+            return -ENOENT;
+        config = config << 4 | digit_of(word.data[i]);
+    }
+    if (word.size > 1 + digits_max)
+        return -ERANGE;
+    *ret_config = config;
+    return 0;
+}
+
+/* r01c2 */
+static int parse_raw(struct yarn_event_reader *reader)
+{
+    struct yarn_span word = yarn_event_reader_word(reader);
+    struct yarn_event_spec spec = {
+        .unit = "events", .scale = 1, .kind = YARN_EVENT_RAW, .type = PERF_TYPE_RAW};
+    int err = yarn_event_raw_config(word, &spec.config);
+    if (err == -ERANGE)
+        return yarn_event_reader_fail(reader, reader->at, word.size,
+                                      "a raw event of more than 16 digits");
+    if (err)
+        return err;
+    spec.event = yarn_arena_text(reader->arena, (const char *)word.data, word.size);
+    if (!spec.event)
+        return -ENOMEM;
+    err = yarn_event_reader_add_generic(reader, &spec);
+    if (!err)
+        reader->at += word.size;
+    return err;
+}
+
+static bool offer_event(void *self, const char *name)
+{
+    struct offers *offers = self;
+    yarn_nearest_offer(&offers->nearest, name);
+    return true;
+}
+
+static bool offer_pmu(void *self, const char *name)
+{
+    struct offers *offers = self;
+    struct yarn_pmu pmu;
+    if (offers->is_before_slash)
+        yarn_nearest_offer(&offers->nearest, name);
+    if (!yarn_pmu_find(offers->reader->machine, yarn_span_of_text(name), offers->reader->arena,
+                       &pmu))
+        yarn_pmu_list_events(&pmu, offer_event, offers);
+    return true;
+}
+
+static void offer_catalog(struct yarn_nearest *nearest)
+{
+    const struct yarn_catalog_entry *entry;
+    yarn_nearest_offer(nearest, "auto");
+    for (size_t i = 0; (entry = yarn_catalog_at(i)); i++) {
+        yarn_nearest_offer(nearest, entry->name);
+        if (entry->alias)
+            yarn_nearest_offer(nearest, entry->alias);
+    }
+    yarn_event_offer_caches(nearest);
+}
+
+/* What is left: never 0. */
+static int parse_unknown(struct yarn_event_reader *reader)
+{
+    struct yarn_span word = yarn_event_reader_word(reader);
+    struct offers offers = {reader, yarn_nearest_of(word),
+                            yarn_event_reader_peek(reader, word.size) == '/'};
+    struct yarn_text why = yarn_event_reader_sentence(reader);
+    if (word.size) {
+        offer_catalog(&offers.nearest);
+        yarn_pmu_list(reader->machine, offer_pmu, &offers);
+    }
+    yarn_text_add(&why, offers.is_before_slash ? "not a known event, and no PMU of this machine"
+                                               : "not a known event");
+    yarn_nearest_ask(&offers.nearest, &why);
+    return yarn_event_reader_fail(
+        reader, reader->at, word.size ? word.size : yarn_event_reader_until(reader, ",}").size,
+        why.data);
+}
+
+/* The words without :MODIFIERS behind them, which the tail reads. */
+static struct yarn_span without_modifiers(struct yarn_span words)
+{
+    size_t colon = words.size;
+    while (colon && words.data[colon - 1] != ':')
+        colon--;
+    bool has = colon > 1 && yarn_event_is_modifiers(yarn_span_from(words, colon));
+    return has ? yarn_span_sub(words, 0, colon - 1) : words;
+}
+
+/* In words that the preload can read, too: it is handed on to it. */
+static void write_event(const struct yarn_event_encoding *encoding, struct yarn_text *text)
+{
+    bool is_raw = !encoding->config1 && !encoding->config2;
+    yarn_text_add(text, is_raw ? "r" : "cpu/config=0x");
+    yarn_text_add_hex(text, encoding->config);
+    if (is_raw)
+        return;
+    yarn_text_add(text, ",config1=0x");
+    yarn_text_add_hex(text, encoding->config1);
+    yarn_text_add(text, ",config2=0x");
+    yarn_text_add_hex(text, encoding->config2);
+    yarn_text_add(text, "/");
+}
+
+/* skl::MEM_LOAD_RETIRED:L3_MISS */
+static int parse_encoded(struct yarn_event_reader *reader)
+{
+    struct yarn_span whole = yarn_event_reader_until(reader, ",/} ");
+    struct yarn_span words = without_modifiers(whole);
+    struct yarn_event_encoding encoding = {0};
+    if (!reader->machine->encode || !words.size)
+        return -ENOENT;
+    int err = reader->machine->encode(words, &encoding);
+    if (err == -ENOENT && words.size < whole.size)
+        err = reader->machine->encode(words = whole, &encoding);
+    if (err)
+        return err;
+    char buffer[96];
+    struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    write_event(&encoding, &text);
+    struct yarn_event_spec spec = {
+        .event = yarn_arena_text(reader->arena, text.data, text.size),
+        .unit = "events",
+        .scale = 1,
+        .kind = buffer[0] == 'r' ? YARN_EVENT_RAW : YARN_EVENT_PMU,
+        .type = PERF_TYPE_RAW,
+        .config = encoding.config,
+        .config1 = encoding.config1,
+        .config2 = encoding.config2,
+        .has_own_name = true,
+        .is_encoded = true,
+    };
+    struct yarn_text name = yarn_text_of(spec.name, sizeof spec.name);
+    yarn_text_add_sized(&name, (const char *)words.data, words.size);
+    if (!spec.event)
+        return -ENOMEM;
+    err = yarn_event_reader_add(reader, &spec);
+    if (!err)
+        reader->at += words.size;
+    return err;
+}
 
 /* As it is called where no PMU has cycles. */
 static const char *later_name(const struct yarn_event_spec *spec, struct yarn_event_spec *room)
@@ -206,10 +423,16 @@ int yarn_event_reader_add_generic(struct yarn_event_reader *reader,
 static int parse_form(struct yarn_event_reader *reader)
 {
     static yarn_event_form_fn *const forms[] = {
-        yarn_event_parse_named,      yarn_event_parse_cache,      yarn_event_parse_raw,
-        yarn_event_parse_breakpoint, yarn_event_parse_probe,      yarn_event_parse_pmu,
-        yarn_event_parse_encoded,    yarn_event_parse_tracepoint, yarn_event_parse_alias,
-        yarn_event_parse_unknown,
+        parse_named,
+        yarn_event_parse_cache,
+        parse_raw,
+        yarn_event_parse_breakpoint,
+        yarn_event_parse_probe,
+        yarn_event_parse_pmu,
+        parse_encoded,
+        yarn_event_parse_tracepoint,
+        yarn_event_parse_alias,
+        parse_unknown,
     };
     int err = -ENOENT;
     for (size_t i = 0; i < YARN_COUNT_OF(forms) && err == -ENOENT; i++)

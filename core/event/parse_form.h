@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * A form is one way in which an event can be written, in a file of its own. parse.c tries them in
- * order and reads what may follow any event: terms (parse_terms.c) and modifiers
- * (parse_modifiers.c).
+ * A form is one way in which an event can be written: of one word in parse.c, else in a file of its
+ * own. parse.c tries them in order and reads what may follow any event: terms and modifiers
+ * (parse_terms.c).
  *
  * Threads: one owner of the reader. Signals: safe as far as the arena is.
  */
@@ -41,17 +41,13 @@ struct yarn_event_reader {
  * -EINVAL, -ENOMEM: of this form, but not usable. */
 typedef int yarn_event_form_fn(struct yarn_event_reader *reader);
 
-yarn_event_form_fn yarn_event_parse_named;         /* cpu-clock, cycles, auto */
 yarn_event_form_fn yarn_event_parse_cache;         /* L1-dcache-load-misses */
-yarn_event_form_fn yarn_event_parse_raw;           /* r01c2 */
 yarn_event_form_fn yarn_event_parse_breakpoint;    /* mem:counter/8:rw */
 yarn_event_form_fn yarn_event_parse_probe;         /* uprobe:/lib/libc.so.6:malloc */
 yarn_event_form_fn yarn_event_parse_pmu;           /* cpu/event=0x3c/ */
-yarn_event_form_fn yarn_event_parse_encoded;       /* skl::MEM_LOAD_RETIRED:L3_MISS */
 yarn_event_form_fn yarn_event_parse_alias;         /* mem-loads */
 yarn_event_form_fn yarn_event_parse_literal_alias; /* the same where - and _ are not alike */
 yarn_event_form_fn yarn_event_parse_tracepoint;    /* sched:sched_switch */
-yarn_event_form_fn yarn_event_parse_unknown;       /* what is left: never 0 */
 
 /* Type and configuration of a cache's event; false with nothing taken where the word is none.
  * *ret_why: it is one, but this cache does not do that; else NULL. */
