@@ -121,11 +121,10 @@ static void add_cores(struct yarn_text *text, const struct yarn_cpu_wide *wide)
 static void add_rate(struct yarn_text *text, const struct yarn_session *session)
 {
     const struct yarn_plan *got = &session->report.got;
-    uint64_t hz = session->request->frequency_hz;
     yarn_text_add_format(text,
                          "the limit of locked memory leaves rings of %lu KiB a core, which hold "
-                         "%lu samples a second instead of %lu",
-                         got->ring_bytes / YARN_KIB(1), hz * got->rate_permille / 1000, hz);
+                         "%lu of 1,000 samples that were asked for",
+                         got->ring_bytes / YARN_KIB(1), (unsigned long)got->rate_permille);
 }
 
 /* Why the strategy is not the requested one, or not the usual one of `auto`. */

@@ -151,7 +151,90 @@ class Doctor(harness.Case):
         status, findings = self.doctor(SPLIT, YARN_EVENTS="cpu-clock,mem:no_such_symbol:w")
         self.assert_mended_by(findings["event"], "limited", "yarnprof list")
         self.assertEqual(self.doctor("no_such_command_anywhere")[0], FAILS)
-        self.assertEqual(self.doctor(SPLIT, YARN_COMM="nobody*")[0], FAILS)
+        status, findings = self.doctor(SPLIT, YARN_COMM="nobody*")
+        self.assertEqual((status, findings["command"]["state"]), (LIMITED, "limited"))
+        self.assertEqual(self.doctor(SPLIT, YARN_COMM="nobody*", YARN_FOLLOW="none")[0], FAILS)
+
+    def test_a_folder_that_cannot_be_made(self):
+        folder = self.folder()
+        folder.chmod(0o555)
+        if os.access(folder, os.W_OK):
+            self.skipTest("root can write everywhere")
+        status, findings = self.doctor(SPLIT, "1", YARN_OUTPUT=f"{folder}/some/more/")
+        self.assertEqual((status, findings["dumps"]["state"]), (FAILS, "fails"))
+        self.assertEqual(self.doctor(SPLIT, "1", YARN_OUTPUT=f"{self.root}/some/more/")[1]["dumps"]["state"], "ok")
+
+    def test_what_waits_for_a_start(self):
+        self.assert_mended_by(self.doctor(SPLIT, YARN_START="off")[1]["start"], "limited", "YARN_CONTROL")
+        self.assert_mended_by(self.doctor(SPLIT, YARN_DELAY="1h")[1]["start"], "limited", "YARN_DELAY")
+
+    def script(self, line):
+        path = self.root / f"script{len(list(self.root.glob('script*')))}"
+        path.write_text(f"#!{line}\n")
+        path.chmod(0o755)
+        return path
+
+    def test_what_cannot_be_run(self):
+        plain = self.root / "plain"
+        plain.write_text("")
+        for command, why in ((self.folder(), "Permission denied"), (plain, "Permission denied"),
+                             (self.script("/nowhere/sh"), "No such file")):
+            status, findings = self.doctor(command)
+            self.assertEqual((status, findings["command"]["state"]), (FAILS, "fails"))
+            self.assertIn(why, findings["command"]["what"])
+
+    def test_the_program_behind_a_script(self):
+        """By its own first line, or by env(1)."""
+        static = self.compiled("cc", "-static")
+        for line in (static, f"/usr/bin/env -S A=1 {static}"):
+            self.assert_refused(self.script(line), "statically linked", "--outside")
+        python = shutil.which("python3", path="/usr/bin:/bin")
+        if python:
+            _, findings = self.doctor(self.script("/usr/bin/env python3"), PATH="/usr/bin:/bin")
+            self.assertIn("python", findings["names"]["what"])
+            self.assert_mended_by(findings["Python"], "limited", "record --jit")
+
+    def test_a_file_that_may_be_run_but_not_read(self):
+        program = self.root / "secret"
+        shutil.copy(SPLIT, program)
+        program.chmod(0o111)
+        self.assertNotEqual(self.doctor(program)[0], FAILS)
+        self.assertIsNotNone(self.record(program, "5"))
+
+    def test_a_link_has_the_name_of_its_file_too(self):
+        link = self.root / "link"
+        link.symlink_to(SPLIT)
+        for name in ("link", "split"):
+            self.assertEqual(self.doctor(link, YARN_COMM=name)[1]["command"]["state"], "ok")
+
+    def test_rates_of_events_are_their_own(self):
+        for events, asked in (("cpu-clock/freq=100/", "of 100 "), ("cpu-clock,cpu-clock", "of 999 ")):
+            rate = self.doctor(YARN_EVENTS=events)[1]["clock rate"]["what"]
+            self.assertIn(asked, rate)
+            self.assertLess(int(rate.split()[0]), 1.2 * int(asked.split()[1]))
+
+    def test_a_symbol_is_the_command_s(self):
+        """The trial's own program has a main, too."""
+        event = self.doctor(SPLIT, YARN_EVENTS="mem:main/8:w")[1]["event"]
+        self.assertEqual(event["state"], "limited")
+        self.assertIn("not tried", event["what"])
+
+    def test_rings_that_are_smaller_than_asked_for(self):
+        if os.getuid() == 0:
+            self.skipTest("root has no such limit")
+        self.assert_mended_by(self.doctor(YARN_RING="256M")[1]["ring memory"], "limited", "ulimit -l")
+
+    def test_no_process_more(self):
+        if os.getuid() == 0:
+            self.skipTest("root has no such limit")
+        status, findings = self.doctor(SPLIT, before=lambda: resource.setrlimit(resource.RLIMIT_NPROC, (1, 1)))
+        self.assertEqual(status, FAILS)
+        self.assert_mended_by(findings["recording"], "fails", "ulimit -u")
+
+    def test_no_descriptor_more(self):
+        _, findings = self.doctor(SPLIT, before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)))
+        if findings["sampler"]["state"] == "limited":
+            self.assert_mended_by(findings["sampler"], "limited", "ulimit -n")
 
 
 if __name__ == "__main__":

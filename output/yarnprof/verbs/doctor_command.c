@@ -74,8 +74,10 @@ static bool has_symbols(const char *path)
     return is_named;
 }
 
-static void look_at_names(struct yarn_findings *findings, const char *path)
+static void look_at_names(struct yarn_findings *findings, const char *command)
 {
+    char path[PATH_MAX];
+    (void)yarn_loadable_program(command, path);
     char *real = realpath(path, NULL);
     const char *file = real ? real : path;
     const struct yarn_runtime *runtime = yarn_runtime_of(file);
@@ -105,7 +107,7 @@ static void look_at_file(struct yarn_findings *findings, const char *command, co
     if (yarn_loadable_is(command, &why)) {
         yarn_findings_add(findings, YARN_FINDING_GOOD, "command", "%.1400s takes the preload",
                           path);
-        look_at_names(findings, path);
+        look_at_names(findings, command);
         return;
     }
     char *way = strstr(bytes, "; ");
@@ -115,24 +117,72 @@ static void look_at_file(struct yarn_findings *findings, const char *command, co
     yarn_findings_mend(findings, "%s", way ? way + 2 : "");
 }
 
+/* Why the kernel would not run it, as far as its file says: a negative errno. */
+static int try_to_run(const char *command, char ret_path[PATH_MAX])
+{
+    struct stat status;
+    if (!yarn_loadable_find(command, ret_path) || stat(ret_path, &status))
+        return -ENOENT;
+    if (!S_ISREG(status.st_mode))
+        return -EACCES;
+    if (access(ret_path, X_OK))
+        return -errno;
+    char program[PATH_MAX];
+    (void)yarn_loadable_program(command, program);
+    return access(program, X_OK) ? -errno : 0;
+}
+
+static void look_at_choice(struct yarn_findings *findings, const struct yarn_options *options,
+                           const char *command)
+{
+    const char *slash = strrchr(command, '/');
+    const char *base = slash ? slash + 1 : command;
+    if (yarn_unrecorded_is_of(options->comm, command))
+        return;
+    bool has_others = options->follow == (YARN_FOLLOW_FORK | YARN_FOLLOW_EXEC);
+    yarn_findings_add(findings, has_others ? YARN_FINDING_LIMIT : YARN_FINDING_BAD, "command",
+                      "YARN_COMM=%.500s leaves out %.500s%s", options->comm, base,
+                      has_others ? " itself; what it starts is recorded where it has such a name"
+                                 : "");
+    yarn_findings_mend(findings, "leave YARN_COMM empty, or add the name to it");
+}
+
 void yarn_doctor_look_at_command(struct yarn_findings *findings, const struct yarn_options *options,
                                  const char *command)
 {
     char path[PATH_MAX];
-    const char *slash = strrchr(command, '/');
-    const char *base = slash ? slash + 1 : command;
-    if (!yarn_loadable_find(command, path) || access(path, X_OK)) {
+    int err = try_to_run(command, path);
+    if (err) {
         yarn_findings_add(findings, YARN_FINDING_BAD, "command", "%.1000s: %s", command,
-                          strerror(ENOENT));
-        yarn_findings_mend(findings, "name a program that is in PATH, or its path");
+                          strerror(-err));
+        yarn_findings_mend(findings, err == -ENOENT
+                                         ? "name a program that is in PATH, or its path; a "
+                                           "script's first line names one"
+                                         : "name a file that this user may run");
         return;
     }
     look_at_file(findings, command, path);
-    if (yarn_glob_list_matches(options->comm, base))
-        return;
-    yarn_findings_add(findings, YARN_FINDING_BAD, "command", "YARN_COMM=%.500s leaves out %.500s",
-                      options->comm, base);
-    yarn_findings_mend(findings, "leave YARN_COMM empty, or add the name to it");
+    look_at_choice(findings, options, command);
+}
+
+/* What keeps a recording from beginning with the command. */
+void yarn_doctor_look_at_start(struct yarn_findings *findings, const struct yarn_options *options)
+{
+    if (options->start == YARN_START_OFF) {
+        yarn_findings_add(findings, YARN_FINDING_LIMIT, "start",
+                          "nothing is recorded until something starts it (YARN_START=off)");
+        yarn_findings_mend(findings,
+                           options->control[0]
+                               ? "yarnprof ctl SOCKET start, or the program's yarn_start()"
+                               : "YARN_CONTROL=SOCKET and yarnprof ctl SOCKET start, or "
+                                 "the program's yarn_start()");
+    }
+    if (options->delay_ns) {
+        yarn_findings_add(findings, YARN_FINDING_LIMIT, "start",
+                          "what ends before YARN_DELAY=%.100s is over is not recorded",
+                          options->texts[YARN_OPTION_DELAY]);
+        yarn_findings_mend(findings, "leave YARN_DELAY empty");
+    }
 }
 
 void yarn_doctor_look_at_folder(struct yarn_findings *findings, const struct yarn_options *options)

@@ -16,6 +16,8 @@ YARN_MUST_CHECK bool yarn_doctor_look_at_place(struct yarn_findings *findings, c
 /* Whether the preload gets into it, what names it has, and those of its runtime. */
 void yarn_doctor_look_at_command(struct yarn_findings *findings, const struct yarn_options *options,
                                  const char *command);
+/* Whether it waits for something. */
+void yarn_doctor_look_at_start(struct yarn_findings *findings, const struct yarn_options *options);
 void yarn_doctor_look_at_folder(struct yarn_findings *findings, const struct yarn_options *options);
 /* Sampler, kernel, rings, clock rate, events, switches, tracepoints. */
 void yarn_doctor_look_at_trial(struct yarn_findings *findings, const struct yarn_options *options,

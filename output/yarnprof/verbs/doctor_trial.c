@@ -28,7 +28,8 @@ void yarn_doctor_trial_work(void)
 struct place {
     const char *preload;
     char folder[PATH_BYTES];
-    int messages; /* owned; standard error of the trial */
+    int messages;       /* owned; standard error of the trial */
+    const char *events; /* NULL: as they are asked for */
 };
 
 /* In the child. What would keep it from recording at once is left out. */
@@ -45,6 +46,8 @@ static int prepare(const void *self)
         err = yarn_launch_set(fixed[i][0], fixed[i][1]);
     if (!err)
         err = yarn_launch_set("YARN_OUTPUT", place->folder);
+    if (!err && place->events)
+        err = yarn_launch_set("YARN_EVENTS", place->events);
     return err || dup2(place->messages, STDERR_FILENO) >= 0 ? err : -errno;
 }
 
@@ -117,17 +120,44 @@ static int make_folder(struct place *place)
     return -errno;
 }
 
-int yarn_doctor_trial_run(struct yarn_doctor_trial *trial, const char *preload)
+/* The list without what is of the command; NULL: nothing is, or the list is at fault. */
+static const char *other_events(const char *asked, struct yarn_text *text, bool *ret_is_empty)
+{
+    static struct yarn_event_list list;
+    struct yarn_arena arena;
+    struct yarn_parse_error error;
+    size_t nr_left_out = 0;
+    yarn_arena_open(&arena, YARN_MIB(1));
+    int err = yarn_event_list_parse(asked, strlen(asked), &arena, &list, &error);
+    for (size_t i = 0; !err && i < list.count; i++) {
+        if (yarn_doctor_is_of_command(&list.specs[i]))
+            nr_left_out++;
+        else
+            yarn_text_add_format(text, "%s%s", text->size ? "," : "", list.specs[i].asked);
+    }
+    yarn_arena_close(&arena);
+    *ret_is_empty = nr_left_out && nr_left_out == list.count;
+    if (*ret_is_empty)
+        yarn_text_add(text, "cpu-clock");
+    return nr_left_out && !text->cut ? text->data : NULL;
+}
+
+int yarn_doctor_trial_run(struct yarn_doctor_trial *trial, const char *preload,
+                          const struct yarn_options *options)
 {
     struct place place = {.preload = preload};
+    char events[PATH_BYTES];
+    struct yarn_text text = yarn_text_of(events, sizeof events);
     *trial = (struct yarn_doctor_trial){.dump = NULL};
     int err = yarn_profile_init(&trial->profile);
     if (err)
         return err;
+    place.events = other_events(options->events, &text, &trial->has_no_events);
     place.messages = memfd_create("yarn-doctor", MFD_CLOEXEC);
     err = place.messages < 0 ? -errno : make_folder(&place);
     if (!err) {
         err = run(&place);
+        trial->is_unrun = err;
         read_back(trial, &place);
         clean_up(&place);
     }

@@ -49,8 +49,13 @@ int yarn_launch_find(struct yarn_launch *launch, char *ret_why, size_t size)
     }
     if (is_there(launch, YARN_FULL_LIBDIR, ""))
         return 0;
-    (void)snprintf(ret_why, size, "%.2000s, %.2000s/../%s and %s were looked into",
-                   err ? "?" : folder, err ? "?" : folder, YARN_LIBDIR, YARN_FULL_LIBDIR);
+    if (err)
+        (void)snprintf(ret_why, size,
+                       "where yarnprof lies is not known without /proc: "
+                       "mount -t proc proc /proc");
+    else
+        (void)snprintf(ret_why, size, "%.2000s, %.2000s/../%s and %s were looked into", folder,
+                       folder, YARN_LIBDIR, YARN_FULL_LIBDIR);
     return -ENOENT;
 }
 

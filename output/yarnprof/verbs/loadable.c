@@ -35,17 +35,54 @@ bool yarn_loadable_find(const char *command, char ret_path[PATH_MAX])
     return false;
 }
 
-/* The program behind "#!", in place of the script. */
+static bool is_env(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return strcmp(slash ? slash + 1 : path, "env") == 0;
+}
+
+/* The next word of a line, which ends there; empty: there is none. */
+static char *next_word(char **line)
+{
+    char *word = *line + strspn(*line, " \t");
+    *line = word + strcspn(word, " \t\n");
+    if (**line)
+        *(*line)++ = 0;
+    return word;
+}
+
+/* The program behind "#!", in place of the script; where that is env(1), the program that it finds
+ * behind its options and variables. */
 static bool is_script(int fd, char path[PATH_MAX])
 {
-    char line[256] = "";
+    char line[256] = "", *rest = line + 2;
     ssize_t size = pread(fd, line, sizeof line - 1, 0);
     if (size < 3 || line[0] != '#' || line[1] != '!')
         return false;
-    char *name = line + 2 + strspn(line + 2, " \t");
-    name[strcspn(name, " \t\n")] = 0;
-    (void)snprintf(path, PATH_MAX, "%s", name);
+    line[strcspn(line, "\n")] = 0;
+    const char *word = next_word(&rest);
+    (void)snprintf(path, PATH_MAX, "%s", word);
+    if (!is_env(path))
+        return true;
+    do
+        word = next_word(&rest);
+    while (word[0] == '-' || strchr(word, '='));
+    char found[PATH_MAX];
+    if (word[0] && yarn_loadable_find(word, found))
+        (void)snprintf(path, PATH_MAX, "%s", found);
     return true;
+}
+
+bool yarn_loadable_program(const char *command, char ret_path[PATH_MAX])
+{
+    bool is_known = yarn_loadable_find(command, ret_path), goes_on = is_known;
+    for (int i = 0; goes_on && i < SCRIPTS_MAX; i++) {
+        int fd = open(ret_path, O_RDONLY | O_CLOEXEC);
+        goes_on = fd >= 0 && is_script(fd, ret_path);
+        if (fd >= 0)
+            (void)close(fd);
+    }
+    return is_known;
 }
 
 /* The loader that the program asks for; empty: none. False: the file is cut. */
@@ -89,17 +126,17 @@ static bool is_foreign(int fd, const char *path, struct yarn_text *why)
 }
 
 /* Whether the kernel gives it rights that we do not have: then the loader ignores LD_PRELOAD. */
-static bool is_privileged(int fd, const char *path, struct yarn_text *why)
+static bool is_privileged(const char *path, struct yarn_text *why)
 {
     struct stat status;
     struct statvfs place;
-    if (fstat(fd, &status) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
-        (fstatvfs(fd, &place) == 0 && place.f_flag & ST_NOSUID))
+    if (stat(path, &status) || prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) == 1 ||
+        (statvfs(path, &place) == 0 && place.f_flag & ST_NOSUID))
         return false;
     bool is_set_uid = status.st_mode & S_ISUID && status.st_uid != getuid();
     bool is_set_gid =
         status.st_mode & S_ISGID && status.st_mode & S_IXGRP && status.st_gid != getgid();
-    bool has_caps = getuid() && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+    bool has_caps = getuid() && getxattr(path, "security.capability", NULL, 0) > 0;
     if (!is_set_uid && !is_set_gid && !has_caps)
         return false;
     yarn_text_add_format(why, "%s is %s: the loader ignores LD_PRELOAD there; ", path,
@@ -118,21 +155,14 @@ static bool is_privileged(int fd, const char *path, struct yarn_text *why)
 bool yarn_loadable_is(const char *command, struct yarn_text *ret_why)
 {
     char path[PATH_MAX];
-    bool is_not = false, goes_on = yarn_loadable_find(command, path);
-    for (int i = 0; goes_on && i < SCRIPTS_MAX; i++) {
-        int fd = open(path, O_RDONLY | O_CLOEXEC);
-        if (fd < 0 && errno == EACCES) {
-            yarn_text_add_format(ret_why,
-                                 "%s may be run but not read: the loader ignores LD_PRELOAD there "
-                                 "where it is privileged; run yarnprof as its owner",
-                                 path);
-            return false;
-        }
-        if (fd < 0)
-            return true;
-        goes_on = is_script(fd, path);
-        is_not = !goes_on && (is_privileged(fd, path, ret_why) || is_foreign(fd, path, ret_why));
+    if (!yarn_loadable_program(command, path))
+        return true;
+    if (is_privileged(path, ret_why))
+        return false;
+    /* What may be run and not read is taken for one that takes the preload, as most do. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool is_not = fd >= 0 && is_foreign(fd, path, ret_why);
+    if (fd >= 0)
         (void)close(fd);
-    }
     return !is_not;
 }

@@ -2,6 +2,7 @@
 #include "output/yarnprof/verbs/unrecorded.h"
 
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +18,7 @@ enum { TRIED_BYTES = 4096 };
 
 #define LONG_NS (UINT64_C(50) * YARN_NS_PER_MS)
 
-int yarn_unrecorded_try_to_write(const char *folder)
+static int try_to_write(const char *folder)
 {
     static const char bytes[TRIED_BYTES];
     void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
@@ -31,8 +32,43 @@ int yarn_unrecorded_try_to_write(const char *folder)
     if (fd >= 0)
         (void)close(fd);
     (void)signal(SIGXFSZ, before);
-    /* Why not those: file systems without such files, and folders that are made when needed. */
-    return err == -EOPNOTSUPP || err == -EISDIR || err == -ENOENT ? 0 : err;
+    /* Why asked: file systems without such files. */
+    if (err == -EOPNOTSUPP || err == -EISDIR)
+        err = access(folder, W_OK | X_OK) ? -errno : 0;
+    return err;
+}
+
+int yarn_unrecorded_try_to_write(const char *folder)
+{
+    char path[PATH_MAX];
+    int err = try_to_write(folder);
+    (void)snprintf(path, sizeof path, "%s", folder);
+    /* Folders are made when needed, in the first one that there is. */
+    while (err == -ENOENT && strcmp(path, ".") != 0) {
+        size_t size = strlen(path);
+        while (size > 1 && path[size - 1] == '/')
+            size--;
+        while (size && path[size - 1] != '/')
+            size--;
+        (void)strcpy(path + size, size ? "" : ".");
+        err = try_to_write(path);
+    }
+    return err;
+}
+
+bool yarn_unrecorded_is_of(const char *comm, const char *command)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(command, '/');
+    if (yarn_glob_list_matches(comm, slash ? slash + 1 : command))
+        return true;
+    if (!yarn_loadable_program(command, path))
+        return false;
+    char *file = realpath(path, NULL);
+    slash = file ? strrchr(file, '/') : NULL;
+    bool is_of = slash && yarn_glob_list_matches(comm, slash + 1);
+    free(file);
+    return is_of;
 }
 
 static bool is_not_asked_for(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
@@ -40,13 +76,14 @@ static bool is_not_asked_for(const struct yarn_unrecorded *unrecorded, struct ya
     const struct yarn_options *options = unrecorded->options;
     const char *slash = strrchr(unrecorded->command, '/');
     const char *base = slash ? slash + 1 : unrecorded->command;
+    bool is_left_out = !yarn_unrecorded_is_of(options->comm, unrecorded->command);
     if (options->start == YARN_START_OFF)
         yarn_text_add(why, "--start=off, and nothing started it: yarnprof ctl SOCKET start does, "
                            "with --control=SOCKET");
     else if (options->delay_ns > unrecorded->life_ns)
         yarn_text_add_format(why, "it ended before --delay=%s was over",
                              options->texts[YARN_OPTION_DELAY]);
-    else if (!yarn_glob_list_matches(options->comm, base))
+    else if (is_left_out)
         yarn_text_add_format(why,
                              "--comm=%s met no program with a sample; it takes patterns of "
                              "executables' names, here such as %s",
@@ -96,6 +133,9 @@ static void say_too_little(const struct yarn_unrecorded *unrecorded, struct yarn
     yarn_text_add_format(why, "nothing was sampled in %s of CPU time", clock);
     if (unrecorded->cpu_ns <= LONG_NS)
         yarn_text_add(why, ", too little for a sample; -F 20000 takes them more often");
+    else if (unrecorded->options->follow != (YARN_FOLLOW_FORK | YARN_FOLLOW_EXEC))
+        yarn_text_add_format(why, "; --follow=%s leaves alone what the command starts besides",
+                             unrecorded->options->texts[YARN_OPTION_FOLLOW]);
     else
         yarn_text_add_format(
             why,

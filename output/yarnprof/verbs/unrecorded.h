@@ -21,9 +21,12 @@ struct yarn_unrecorded {
     bool is_told;    /* a line before says why */
 };
 
-/* Writes a file as large as a chunk there, which has no name and is gone at once. A folder that is
- * made when needed, or has no such files, is no failure. */
+/* Writes a file as large as a chunk there, which has no name and is gone at once; of a folder that
+ * is to be made, in the one where it will be. */
 YARN_MUST_CHECK int yarn_unrecorded_try_to_write(const char *folder);
+
+/* YARN_COMM has a pattern of it: of its name, or of the file that runs. */
+bool yarn_unrecorded_is_of(const char *comm, const char *command);
 
 /* A clause such as "sleep is statically linked; WAY OUT". */
 void yarn_unrecorded_why(const struct yarn_unrecorded *unrecorded, struct yarn_text *ret_why);

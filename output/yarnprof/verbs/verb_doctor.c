@@ -65,8 +65,12 @@ static void look_at_recording(struct yarn_findings *findings, const struct yarn_
                               const char *preload)
 {
     struct yarn_doctor_trial trial;
-    int err = yarn_doctor_trial_run(&trial, preload);
-    if (err) {
+    int err = yarn_doctor_trial_run(&trial, preload, options);
+    if (err && trial.is_unrun) {
+        yarn_findings_add(findings, YARN_FINDING_BAD, "recording", "no process can be started: %s",
+                          strerror(-err));
+        yarn_findings_mend(findings, YARN_DOCTOR_MORE_TASKS);
+    } else if (err) {
         yarn_findings_add(findings, YARN_FINDING_LIMIT, "recording",
                           "a trial could not be made: %s", strerror(-err));
         yarn_findings_mend(findings, "TMPDIR=FOLDER names one that can be written to");
@@ -87,6 +91,7 @@ static void look(struct yarn_findings *findings, const char *name)
         yarn_options_default(&options);
     if (name)
         yarn_doctor_look_at_command(findings, &options, name);
+    yarn_doctor_look_at_start(findings, &options);
     yarn_doctor_look_at_folder(findings, &options);
     if (is_valid && has_place)
         look_at_recording(findings, &options, preload);
