@@ -6,10 +6,9 @@
 #include "core/sys/timer.h"
 
 enum {
-    THREADS_MAX = 4096,
-    READ_AT_ONCE = 64,
+    READ_AT_ONCE = 256,
     AGE_SHARE = 128,
-    COST_SHARE = 64,
+    COST_SHARE = 32,
 };
 #define LEAST_NS (20 * YARN_NS_PER_MS)
 #define MOST_NS YARN_NS_PER_SECOND
@@ -42,39 +41,38 @@ static bool has_rested(struct yarn_thread_times *times, pid_t tid)
     return is_same;
 }
 
-/* Those that come next by their numbers, in rounds over all that were there at the round's begin:
- * new threads, whose numbers are larger, would else have every turn. */
-static void read_next(struct yarn_thread_times *times, const pid_t *tids, size_t listed)
+/* The next of those that were there at the round's begin. */
+static void read_next(struct yarn_thread_times *times)
 {
     size_t room = yarn_size_min(YARN_THREAD_TIMES_ROWS - times->count, READ_AT_ONCE);
-    size_t end = times->count + room, next = 0;
-    while (next < listed && tids[next] <= times->last_tid)
-        next++;
-    for (size_t i = 0; i < listed && times->count < end; i++, next++) {
-        if (next == listed || tids[next] > times->round_tid) {
-            next = 0;
-            times->round_tid = tids[listed - 1];
-        }
-        times->last_tid = tids[next];
-        if (!has_rested(times, tids[next]))
-            yarn_thread_times_read(times, tids[next]);
+    size_t end = times->count + room;
+    while (times->next < times->nr_threads && times->count < end) {
+        pid_t tid = times->tids[times->next++];
+        if (!has_rested(times, tid))
+            yarn_thread_times_read(times, tid);
     }
+}
+
+static void begin_round(struct yarn_thread_times *times, uint64_t now_ns)
+{
+    size_t listed = yarn_session_list_threads(times->session, times->tids, YARN_THREAD_TIMES_MOST);
+    if (listed != times->nr_threads)
+        times->since_ns = now_ns;
+    times->nr_threads = listed;
+    times->next = 0;
 }
 
 void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns)
 {
-    pid_t tids[THREADS_MAX];
     if (now_ns < times->next_ns)
         return;
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    size_t listed = yarn_session_list_threads(times->session, tids, THREADS_MAX);
-    if (listed != times->nr_threads)
-        times->since_ns = now_ns;
-    times->nr_threads = listed;
-    read_next(times, tids, listed);
+    if (times->next == times->nr_threads)
+        begin_round(times, now_ns);
+    read_next(times);
     uint64_t cost_ns = yarn_u64_minus(yarn_clock_ns(YARN_TIME_THREAD_CPU), begin_ns);
     uint64_t pause_ns = yarn_u64_max((now_ns - times->since_ns) / AGE_SHARE, cost_ns * COST_SHARE);
-    bool is_alone = listed <= 1; /* it ends when all ends */
+    bool is_alone = times->nr_threads <= 1; /* it ends when all ends */
     times->next_ns =
         now_ns + (is_alone ? MOST_NS : yarn_u64_min(yarn_u64_max(pause_ns, LEAST_NS), MOST_NS));
 }
@@ -89,13 +87,14 @@ static void write_rows(struct yarn_thread_times *times, struct yarn_dump_writer 
 void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_writer *writer,
                              bool is_last)
 {
-    pid_t tids[THREADS_MAX];
     write_rows(times, writer);
-    size_t listed = is_last ? yarn_session_list_threads(times->session, tids, THREADS_MAX) : 0;
-    for (size_t i = 0; i < listed; i++) {
+    if (!is_last)
+        return;
+    begin_round(times, 0);
+    while (times->next < times->nr_threads) {
         if (times->count == YARN_THREAD_TIMES_ROWS)
             write_rows(times, writer);
-        yarn_thread_times_read(times, tids[i]);
+        yarn_thread_times_read(times, times->tids[times->next++]);
     }
     write_rows(times, writer);
 }

@@ -4,7 +4,7 @@
  * What the kernel's schedstat says of the threads of the calling process: how long each ran, and
  * how long it waited for a core, which no switch record says after a wake-up. A thread that ends
  * between two readings has none of the time after the first. So they are close together when
- * threads have come or gone lately (a 128th of the time since, at least 20 ms, and a 64th of the
+ * threads have come or gone lately (a 128th of the time since, at least 20 ms, and a 32nd of the
  * time may go into them), later a second apart, and of a thread only if its clock has moved since.
  * Of more than 64 such threads the next 64 have their turn each time. Of all there is one at the
  * end, of one that is alone only that.
@@ -16,7 +16,7 @@
 #include "core/session/session.h"
 #include "output/dump/writer.h"
 
-enum { YARN_THREAD_TIMES_ROWS = 256, YARN_THREAD_TIMES_SEEN = 1024 };
+enum { YARN_THREAD_TIMES_ROWS = 512, YARN_THREAD_TIMES_SEEN = 1024, YARN_THREAD_TIMES_MOST = 4096 };
 
 /* The thread's own clock at the last reading. */
 struct yarn_thread_time_seen {
@@ -28,8 +28,8 @@ struct yarn_thread_times {
     const struct yarn_session *session; /* borrowed */
     uint64_t since_ns;                  /* as many threads as now */
     uint64_t next_ns;                   /* reading */
-    size_t nr_threads;
-    pid_t last_tid, round_tid; /* that had its turn; the last of this round */
+    size_t nr_threads, next;            /* of a round; whose turn it is */
+    pid_t tids[YARN_THREAD_TIMES_MOST];
     struct yarn_thread_time_seen seen[YARN_THREAD_TIMES_SEEN]; /* by tid, as far as there is room */
     size_t count; /* of rows that are not written yet */
     struct yarn_dump_thread_time rows[YARN_THREAD_TIMES_ROWS];

@@ -14,7 +14,15 @@ struct sum {
     uint64_t states[YARN_SCHED_STATES];
     uint64_t pieces[YARN_SCHED_STATES];
     enum yarn_sched_state last_state;
-    struct yarn_sched_meter clock, wait; /* running; runnable */
+    struct yarn_sched_meter clock; /* running */
+    /* Between readings: what the kernel says of waits, and the records of the same time. A wait
+     * that lasts at a reading is in the kernel's number at the next: `lasting_ns` of it are up to
+     * here. */
+    struct {
+        bool has_last;
+        uint64_t last, kernel_ns, recorded_ns, since_ns, lasting_ns;
+    } wait;
+    uint64_t told_ns, told_run_ns; /* unknown by the records, between readings; of these running */
     size_t reading, readings_end, nr_read;
     uint64_t unread_ns; /* blocked since the last reading, until it came onto a core */
     uint64_t open_ns;   /* the same of the block that it may still be in */
@@ -27,11 +35,31 @@ static void take(struct sum *sum, enum yarn_sched_state state, uint64_t ns)
     if (state == YARN_SCHED_RUNNING)
         sum->clock.since += ns;
     else if (state == YARN_SCHED_RUNNABLE)
-        sum->wait.since += ns;
-    else if (state == YARN_SCHED_UNKNOWN) {
+        sum->wait.since_ns += ns;
+    else if (state == YARN_SCHED_UNKNOWN)
         sum->clock.unknown += ns;
-        sum->wait.unknown += ns;
+    sum->wait.lasting_ns = state == YARN_SCHED_RUNNABLE ? sum->wait.lasting_ns + ns : 0;
+}
+
+/* What the thread's clock has more than the records of the same time it has run in what they do not
+ * know of. */
+static uint64_t unknown_run_ns(const struct sum *sum, uint64_t run_ns)
+{
+    const struct yarn_sched_meter *clock = &sum->clock;
+    uint64_t more_ns = yarn_u64_minus(yarn_u64_minus(run_ns, clock->last), clock->since);
+    return clock->has_last ? yarn_u64_min(clock->unknown, more_ns) : 0;
+}
+
+static void read_wait(struct sum *sum, uint64_t wait_ns)
+{
+    uint64_t lasting_ns = yarn_u64_min(sum->wait.lasting_ns, sum->wait.since_ns);
+    if (sum->wait.has_last) {
+        sum->wait.kernel_ns += yarn_u64_minus(wait_ns, sum->wait.last);
+        sum->wait.recorded_ns += sum->wait.since_ns - lasting_ns;
     }
+    sum->wait.has_last = true;
+    sum->wait.last = wait_ns;
+    sum->wait.since_ns = lasting_ns;
 }
 
 /* Readings up to and at that time; the piece is cut where they were made. */
@@ -48,8 +76,10 @@ static uint64_t take_readings(struct sum *sum, enum yarn_sched_state state, uint
         sum->nr_read++;
         sum->unread_ns = sum->open_ns = 0;
         from_ns = reading->time_ns;
+        sum->told_run_ns += unknown_run_ns(sum, reading->run_ns);
+        sum->told_ns += sum->clock.has_last ? sum->clock.unknown : 0;
         yarn_sched_meter_read(&sum->clock, reading->run_ns);
-        yarn_sched_meter_read(&sum->wait, reading->wait_ns);
+        read_wait(sum, reading->wait_ns);
     }
     return from_ns;
 }
@@ -157,7 +187,6 @@ static bool has_readings(const struct yarn_sched_log *sched, uint32_t space)
 static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
 {
     struct yarn_sched_sums *sums = sum->sums;
-    const struct yarn_sched_meter *wait = &sum->wait;
     if (life->has_wakings) {
         sums->runnable_from = YARN_SCHED_FROM_WAKING;
         return;
@@ -169,11 +198,26 @@ static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
     uint64_t unread_ns = yarn_u64_min(sum->unread_ns, sums->blocked_ns);
     sums->blocked_ns -= unread_ns;
     sums->unknown_ns += unread_ns;
-    uint64_t elsewhere = yarn_u64_minus(sum->states[YARN_SCHED_RUNNABLE], wait->recorded);
-    uint64_t least = wait->kernel > UINT64_MAX - elsewhere ? UINT64_MAX : wait->kernel + elsewhere;
-    uint64_t more = yarn_u64_min(yarn_u64_minus(least, sums->runnable_ns), sums->blocked_ns);
-    sums->runnable_ns += more;
-    sums->blocked_ns -= more;
+    uint64_t elsewhere_ns = yarn_u64_minus(sum->states[YARN_SCHED_RUNNABLE], sum->wait.recorded_ns);
+    uint64_t kernel_ns = sum->nr_read ? sum->wait.kernel_ns : 0;
+    uint64_t waited_ns =
+        kernel_ns > UINT64_MAX - elsewhere_ns ? UINT64_MAX : kernel_ns + elsewhere_ns;
+    uint64_t more_ns = yarn_u64_min(yarn_u64_minus(waited_ns, sums->runnable_ns), sums->blocked_ns);
+    sums->runnable_ns += more_ns;
+    sums->blocked_ns -= more_ns;
+    uint64_t less_ns = yarn_u64_minus(sums->runnable_ns, waited_ns);
+    sums->runnable_ns -= less_ns;
+    sums->unknown_ns += less_ns;
+}
+
+/* What no record knows of, between two readings: running by the thread's clock, else runnable or
+ * blocked, which the kernel's number of waits divides. */
+static void add_told(struct sum *sum)
+{
+    struct yarn_sched_sums *sums = sum->sums;
+    sums->unknown_ns -= sum->told_ns;
+    sums->running_ns += sum->told_run_ns;
+    sums->blocked_ns += sum->told_ns - sum->told_run_ns;
 }
 
 static void sum_waits(struct sum *sum)
@@ -205,13 +249,17 @@ static void begin_meters(struct sum *sum, const struct yarn_sched_life *life, ui
     if (!life->is_born || life->birth_ns < from_ns)
         return;
     yarn_sched_meter_read(&sum->clock, 0);
-    yarn_sched_meter_read(&sum->wait, 0);
+    read_wait(sum, 0);
 }
 
 static void end_meters(struct sum *sum, const struct yarn_sched_life *life, uint64_t to_ns)
 {
-    if (life->cpu_ns && life->end_ns <= to_ns && life->has_ended)
-        yarn_sched_meter_read(&sum->clock, life->cpu_ns);
+    if (!life->cpu_ns || life->end_ns > to_ns || !life->has_ended)
+        return;
+    uint64_t run_ns = unknown_run_ns(sum, life->cpu_ns);
+    sum->told_ns += run_ns;
+    sum->told_run_ns += run_ns;
+    yarn_sched_meter_read(&sum->clock, life->cpu_ns);
 }
 
 /* Of a tid that several threads had each has its own. */
@@ -245,6 +293,7 @@ int yarn_sched_sums_of(const struct yarn_sched_log *sched, const struct yarn_sch
     sums.runnable_ns = sum.states[YARN_SCHED_RUNNABLE];
     sums.blocked_ns = sum.states[YARN_SCHED_BLOCKED];
     sums.unknown_ns = sum.states[YARN_SCHED_UNKNOWN];
+    add_told(&sum);
     subtract_switching(&sum);
     add_schedstat(&sum, life);
     sum_waits(&sum);

@@ -128,7 +128,7 @@ void yarn_sched_notes_text(const struct yarn_sched_view *view, const struct yarn
         yarn_out_warn(
             out,
             "switches were cut out for %s, while there were more than YARN_SCHED allows: what "
-            "threads did then is unknown",
+            "threads did then is known in sum at most",
             yarn_number_duration(missing.cut_ns).text);
     if (missing.lost)
         yarn_out_warn(out, "%s lost: what follows each is unknown until the thread's next",

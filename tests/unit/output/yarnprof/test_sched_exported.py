@@ -49,7 +49,7 @@ class Exported(WithDumps):
         if pick.randrange(2):
             dump.record("SWITCHES", time_ns=90 * MS, is_on=1)
         dump.named("THREAD_TIMES", 2, {"time_ns": (30 * MS, 95 * MS), "tid": (pid, pid + 1),
-                                       "run_ns": (3 * MS, 4 * MS), "wait_ns": (4 * MS, 9 * MS)})
+                                       "run_ns": (3 * MS, 0), "wait_ns": (4 * MS, 9 * MS)})
         dump.record("THREAD_END", tid=pid + 1, time_ns=60 * MS, cpu_ns=15 * MS)
         dump.record("THREAD", tid=pid + 1, parent_tid=pid, time_ns=65 * MS, comm=dump.text("again"))
         dump.record("END", time_ns=100 * MS)
