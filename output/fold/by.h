@@ -29,18 +29,21 @@ enum yarn_by {
 struct yarn_by_key {
     const char *word;                 /* of --by; NULL: the name of a field */
     const char *title, *detail_title; /* in capitals; the latter "" where a row has no more */
-    /* One of both: the key of a frame's stack, which each sample of a stack has many of, or of a
-     * cell. */
-    uint32_t (*of_stack)(const struct yarn_profile *profile,
-                         const struct yarn_profile_stack *stack);
-    uint32_t (*of_cell)(const struct yarn_profile *profile, const struct yarn_cell *cell);
-    size_t (*count)(const struct yarn_profile *profile);
-    /* The number of its text; NULL: it has none. */
-    uint32_t (*name)(const struct yarn_profile *profile, uint32_t key);
+    bool is_of_frame;   /* of each frame of a stack, and not of a cell, of which a sample has one */
     bool needs_threads; /* the profile is loaded with them */
 };
 
 const struct yarn_by_key *yarn_by_key(enum yarn_by by);
+
+/* Keys are below it. */
+size_t yarn_by_count(const struct yarn_profile *profile, enum yarn_by by);
+/* Of the stack's frame, or of a cell. */
+uint32_t yarn_by_of_stack(const struct yarn_profile *profile, enum yarn_by by,
+                          const struct yarn_profile_stack *stack);
+uint32_t yarn_by_of_cell(const struct yarn_profile *profile, enum yarn_by by,
+                         const struct yarn_cell *cell);
+/* "" of cpus. */
+const char *yarn_by_name(const struct yarn_profile *profile, enum yarn_by by, uint32_t key);
 
 /* False: no key of that name. */
 YARN_MUST_CHECK bool yarn_by_parse(const char *word, enum yarn_by *ret_by);

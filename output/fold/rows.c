@@ -10,9 +10,8 @@ struct builder {
     const struct yarn_choice *choice;
     const struct yarn_profile *profile; /* the choice's */
     enum yarn_by by;
-    const struct yarn_by_key *key; /* of it */
-    struct yarn_fold fold;         /* where the key is of a stack's frame */
-    struct yarn_group *groups;     /* owned: of one event, by key */
+    struct yarn_fold fold;     /* where the key is of a stack's frame */
+    struct yarn_group *groups; /* owned: of one event, by key */
     size_t nr_keys;
 };
 
@@ -31,8 +30,8 @@ static int fold_init(struct builder *builder)
     uint32_t *keys = calloc(profile->nr_stacks + 1, sizeof *keys);
     for (uint32_t i = 0; keys && i < profile->nr_stacks; i++) {
         const struct yarn_profile_stack *stack = &profile->stacks[i];
-        keys[i] =
-            functions[stack->function] ? builder->key->of_stack(profile, stack) : YARN_DUMP_NONE;
+        keys[i] = functions[stack->function] ? yarn_by_of_stack(profile, builder->by, stack)
+                                             : YARN_DUMP_NONE;
     }
     int err = yarn_fold_init(&builder->fold, profile, keys);
     for (uint32_t i = 0; !err && i < YARN_FUNCTION_PSEUDO_COUNT; i++)
@@ -44,18 +43,16 @@ static int fold_init(struct builder *builder)
 
 static int builder_init(struct builder *builder, const struct yarn_choice *choice, enum yarn_by by)
 {
-    const struct yarn_by_key *key = yarn_by_key(by);
-    size_t nr_keys = key->count(choice->profile);
+    size_t nr_keys = yarn_by_count(choice->profile, by);
     *builder = (struct builder){
         .choice = choice,
         .profile = choice->profile,
         .by = by,
-        .key = key,
         .groups = calloc(nr_keys + 1, sizeof *builder->groups),
         .nr_keys = nr_keys,
     };
     int err = builder->groups ? 0 : -ENOMEM;
-    if (!err && key->of_stack)
+    if (!err && yarn_by_key(by)->is_of_frame)
         err = fold_init(builder);
     if (err)
         builder_fini(builder);
@@ -69,7 +66,7 @@ static void add_by_cell(struct builder *builder, uint32_t event)
     const struct yarn_cell *cell;
     for (size_t at = 0; (cell = yarn_choice_next(builder->choice, event, &at));) {
         struct yarn_sum more = yarn_sum_of(cell);
-        uint32_t key = builder->key->of_cell(profile, cell);
+        uint32_t key = yarn_by_of_cell(profile, builder->by, cell);
         uint32_t leaf = cell->stack == YARN_DUMP_NONE ? YARN_FUNCTION_NO_STACK
                                                       : profile->stacks[cell->stack].function;
         yarn_group_add_total(&builder->groups[key], &more);
@@ -108,7 +105,7 @@ static int add_events(struct builder *builder, struct yarn_rows *rows)
     for (uint32_t event = 0; !err && event < builder->profile->nr_events; event++) {
         if (!builder->choice->events[event] || !builder->profile->events[event].samples)
             continue;
-        if (builder->key->of_stack)
+        if (yarn_by_key(builder->by)->is_of_frame)
             err = yarn_fold_add(&builder->fold, builder->choice, event, builder->groups);
         else
             add_by_cell(builder, event);
@@ -116,13 +113,6 @@ static int add_events(struct builder *builder, struct yarn_rows *rows)
             err = take_rows(builder, event, rows);
     }
     return err;
-}
-
-const char *yarn_row_name(const struct yarn_profile *profile, enum yarn_by by,
-                          const struct yarn_row *row)
-{
-    const struct yarn_by_key *key = yarn_by_key(by);
-    return key->name ? yarn_profile_text(profile, key->name(profile, row->key)) : "";
 }
 
 struct order {
@@ -143,8 +133,8 @@ static int compare(const void *a, const void *b, void *context)
         return one->self > other->self ? -1 : 1;
     if (order->total_second && one->total != other->total)
         return one->total > other->total ? -1 : 1;
-    int names = strcmp(yarn_row_name(order->profile, order->by, one),
-                       yarn_row_name(order->profile, order->by, other));
+    int names = strcmp(yarn_by_name(order->profile, order->by, one->key),
+                       yarn_by_name(order->profile, order->by, other->key));
     if (names)
         return names;
     return one->key < other->key ? -1 : one->key > other->key;

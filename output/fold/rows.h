@@ -36,7 +36,3 @@ YARN_MUST_CHECK int yarn_rows_build(const struct yarn_choice *choice, enum yarn_
 void yarn_rows_sort_by_total(const struct yarn_profile *profile, struct yarn_rows *rows);
 void yarn_rows_sort_by_self_and_total(const struct yarn_profile *profile, struct yarn_rows *rows);
 void yarn_rows_fini(struct yarn_rows *rows);
-
-/* Name of what a row stands for: of the function, of the thread, …; "" for cpus. */
-const char *yarn_row_name(const struct yarn_profile *profile, enum yarn_by by,
-                          const struct yarn_row *row);

@@ -318,7 +318,7 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
                                                                  : YARN_FRAMES_BY_FUNCTION,
         .has_branches = request->report.view == YARN_REPORT_BRANCHES,
         .has_no_threads = !key->needs_threads && !yarn_filter_is_by_thread(filter),
-        .has_no_stacks = key->of_cell && !yarn_filter_is_by_function(filter),
+        .has_no_stacks = !key->is_of_frame && !yarn_filter_is_by_function(filter),
     };
     unsigned shown = 0;
     if (request->by == YARN_BY_LINE)

@@ -53,7 +53,7 @@ void yarn_report_get_name(struct yarn_show_cell *cell)
     if (report->rows.by == YARN_BY_CPU)
         yarn_show_add(cell, "cpu %u", row->key);
     else
-        yarn_show_add(cell, "%s%s", yarn_row_name(report->profile, report->rows.by, row),
+        yarn_show_add(cell, "%s%s", yarn_by_name(report->profile, report->rows.by, row->key),
                       report->rows.by == YARN_BY_FUNCTION
                           ? yarn_report_inlined_of(report->profile, row->key)
                           : "");
@@ -106,7 +106,7 @@ static struct widths fit(const struct yarn_profile_report *report,
 
 bool yarn_report_is_one_share(const struct yarn_profile_report *report)
 {
-    return yarn_by_key(report->rows.by)->of_cell && report->choice->has_all_functions;
+    return !yarn_by_key(report->rows.by)->is_of_frame && report->choice->has_all_functions;
 }
 
 /* What the looks stand for, and what the switch records say of all waits. */

@@ -95,7 +95,7 @@ const char *loaded_rows(struct loaded *loaded, const struct yarn_filter *filter,
         (void)snprintf(name, sizeof name, "cpu%u", row->key);
         at += (size_t)snprintf(
             text + at, sizeof text - at, "%s%s %" PRIu64 " %" PRIu64 " %" PRIu64, at ? "; " : "",
-            by == YARN_BY_CPU ? name : yarn_row_name(&loaded->profile, by, row),
+            by == YARN_BY_CPU ? name : yarn_by_name(&loaded->profile, by, row->key),
             row->self / MAKER_PERIOD_NS, row->total / MAKER_PERIOD_NS, row->samples);
     }
     yarn_rows_fini(&rows);
