@@ -59,7 +59,7 @@ class Cores {
             if (!tid || right < drawn)
                 continue;
             context.globalAlpha = alpha * (chosen.size && !chosen.has(lane) ? 0.25 : 1);
-            context.fillStyle = `hsl(${(tid * 137.5 % 360).toFixed(0)} 50% 55%)`;
+            context.fillStyle = `hsl(${(137.5 * tid % 360).toFixed(0)} 50% 55%)`;
             context.fillRect(Math.max(left, 0), y + 2, Math.max(Math.min(right, width) - Math.max(left, 0), 1), LANE - 4);
             drawn = Math.floor(Math.max(left, 0)) + 1;
         }
