@@ -10,6 +10,7 @@
 #include "lib/dump_stacks.h"
 #include "lib/dump_threads.h"
 #include "output/dump/reader.h"
+#include "output/store/array.h"
 
 struct yarn_dump {
     struct yarn_dump_reader reader;
@@ -45,17 +46,8 @@ static const char *text_of(struct yarn_span text)
 
 static int put(struct yarn_dump *dump, struct yarn_item item)
 {
-    if (dump->nr_items == dump->max_items) {
-        size_t room = yarn_size_max(2 * dump->max_items, 16);
-        struct yarn_item *grown = realloc(dump->items, room * sizeof *grown);
-        if (!grown)
-            return -ENOMEM;
-        dump->items = grown;
-        dump->max_items = room;
-    }
     item.pid = dump->process;
-    dump->items[dump->nr_items++] = item;
-    return 0;
+    return YARN_ARRAY_PUT(&dump->items, &dump->nr_items, &dump->max_items, &item);
 }
 
 static int put_end(struct yarn_dump *dump)

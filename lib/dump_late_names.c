@@ -5,8 +5,7 @@
 #include <sys/stat.h>
 
 #include "output/dump/reader.h"
-
-enum { FIRST_ROOM = 64 };
+#include "output/store/array.h"
 
 struct yarn_late_row {
     uint32_t process, module;
@@ -29,22 +28,13 @@ static int on_code_name(void *self, const struct yarn_dump_code_name *record)
     struct yarn_late_names *names = self;
     if (!record->name.size)
         return 0;
-    if (names->count == names->max) {
-        size_t max = yarn_size_max(2 * names->max, FIRST_ROOM);
-        struct yarn_late_row *rows = realloc(names->rows, max * sizeof *rows);
-        if (!rows)
-            return -ENOMEM;
-        names->rows = rows;
-        names->max = max;
-    }
     char *name = strdup((const char *)record->name.data);
-    if (!name)
-        return -ENOMEM;
-    names->rows[names->count] = (struct yarn_late_row){
-        names->process, record->module, record->address, names->count, name,
-    };
-    names->count++;
-    return 0;
+    const struct yarn_late_row row = {names->process, record->module, record->address, names->count,
+                                      name};
+    if (name && !YARN_ARRAY_PUT(&names->rows, &names->count, &names->max, &row))
+        return 0;
+    free(name);
+    return -ENOMEM;
 }
 
 static int compare_places(const struct yarn_late_row *a, const struct yarn_late_row *b)

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 
 #include "core/include/yarn/dump.h"
-
-enum { FIRST_ROOM = 256 };
+#include "output/store/array.h"
 
 struct yarn_symbol_row {
     const char *name; /* the reader's; NULL: unknown */
@@ -21,28 +20,11 @@ struct yarn_stack_row {
     uint32_t parent, frame, depth;
 };
 
-/* Room for that number in an array of so large things; what is new is 0 where it is touched. */
-static bool reserve(void *array_at, size_t size, size_t *max, uint32_t number)
-{
-    uint8_t *array;
-    size_t room = yarn_size_max(2 * *max, FIRST_ROOM);
-    if (number < *max)
-        return true;
-    room = yarn_size_max(room, (size_t)number + 1);
-    memcpy(&array, array_at, sizeof array);
-    uint8_t *grown = realloc(array, room * size);
-    if (!grown)
-        return false;
-    memcpy(array_at, &grown, sizeof grown);
-    *max = room;
-    return true;
-}
-
 int yarn_stack_tables_add_module(struct yarn_stack_tables *tables,
                                  const struct yarn_dump_module *module)
 {
     size_t before = tables->max_modules;
-    if (!reserve(&tables->modules, sizeof *tables->modules, &tables->max_modules, module->number))
+    if (YARN_ARRAY_RESERVE(&tables->modules, &tables->max_modules, (size_t)module->number + 1))
         return -ENOMEM;
     for (size_t i = before; i < tables->max_modules; i++)
         tables->modules[i] = NULL;
@@ -59,7 +41,7 @@ int yarn_stack_tables_add_module(struct yarn_stack_tables *tables,
 int yarn_stack_tables_add_symbol(struct yarn_stack_tables *tables,
                                  const struct yarn_dump_symbol *symbol)
 {
-    if (!reserve(&tables->symbols, sizeof *tables->symbols, &tables->max_symbols, symbol->number))
+    if (YARN_ARRAY_RESERVE(&tables->symbols, &tables->max_symbols, (size_t)symbol->number + 1))
         return -ENOMEM;
     tables->symbols[symbol->number] = (struct yarn_symbol_row){
         .name = symbol->name.size ? (const char *)symbol->name.data : NULL,
@@ -71,7 +53,7 @@ int yarn_stack_tables_add_symbol(struct yarn_stack_tables *tables,
 int yarn_stack_tables_add_frame(struct yarn_stack_tables *tables,
                                 const struct yarn_dump_frame *frame)
 {
-    if (!reserve(&tables->frames, sizeof *tables->frames, &tables->max_frames, frame->number))
+    if (YARN_ARRAY_RESERVE(&tables->frames, &tables->max_frames, (size_t)frame->number + 1))
         return -ENOMEM;
     tables->frames[frame->number] =
         (struct yarn_frame_row){frame->address, frame->symbol, frame->flags};
@@ -81,7 +63,7 @@ int yarn_stack_tables_add_frame(struct yarn_stack_tables *tables,
 int yarn_stack_tables_add_stack(struct yarn_stack_tables *tables,
                                 const struct yarn_dump_stack *stack)
 {
-    if (!reserve(&tables->stacks, sizeof *tables->stacks, &tables->max_stacks, stack->number))
+    if (YARN_ARRAY_RESERVE(&tables->stacks, &tables->max_stacks, (size_t)stack->number + 1))
         return -ENOMEM;
     tables->stacks[stack->number] = (struct yarn_stack_row){
         .parent = stack->parent,

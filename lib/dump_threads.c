@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { FIRST_ROOM = 64, THREADS_MAX = 1 << 30 };
+#include "output/store/array.h"
 
 struct yarn_thread_name {
     char *name; /* NULL: unknown */
@@ -19,25 +19,13 @@ static struct yarn_thread_name *find(struct yarn_thread_names *names, uint32_t t
 /* As one that has ended, of no name. */
 static int add(struct yarn_thread_names *names, uint32_t tid, struct yarn_thread_name **ret_row)
 {
-    if (!names->places.slots) {
-        int err = yarn_table_open(&names->places, FIRST_ROOM, THREADS_MAX);
-        if (err)
-            return err;
-    }
-    if (names->count == names->max) {
-        size_t max = yarn_size_max(2 * names->max, FIRST_ROOM);
-        struct yarn_thread_name *rows = realloc(names->rows, max * sizeof *rows);
-        if (!rows)
-            return -ENOMEM;
-        names->rows = rows;
-        names->max = max;
-    }
-    int err = yarn_table_put(&names->places, tid, (uint32_t)names->count);
-    if (err)
-        return -ENOMEM;
-    names->rows[names->count] = (struct yarn_thread_name){.has_ended = true};
-    *ret_row = &names->rows[names->count++];
-    return 0;
+    const struct yarn_thread_name ended = {.has_ended = true};
+    int err = YARN_ARRAY_PUT(&names->rows, &names->count, &names->max, &ended);
+    if (!err)
+        err = yarn_table_remember(&names->places, tid, (uint32_t)names->count - 1);
+    if (!err)
+        *ret_row = &names->rows[names->count - 1];
+    return err;
 }
 
 /* A copy; the text ends with a NUL. */
