@@ -144,6 +144,7 @@ class Stat(harness.Case):
         self.assertEqual(sum(row["count"] for row in rows), total)
         self.assertEqual(rows[-1]["tid"], 0)
         for row in rows[:-1]:
+            self.assertEqual(row["thread"], "touches")  # inherited from its maker, as in every view
             self.assertLessEqual(row["count"], 20000 + 100)
         # Who may not sample the kernel has few: this program is nearly always in there.
         if IS_ROOT and self.tells_threads():

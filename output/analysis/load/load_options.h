@@ -32,6 +32,7 @@ struct yarn_load_options {
     const char *by_field; /* and by a tracepoint's field of that name; NULL: by none */
     bool has_no_threads;  /* cells are not kept apart by thread: all are of thread 0 */
     bool has_no_stacks;   /* nor by stack: all are of none */
+    bool has_counts;      /* dumps have each count, and cells are of what is counted, alone */
     bool has_no_code;     /* there are no stacks at all, nor functions that would need a name */
     enum yarn_frames_kind frames;
     struct yarn_timeline *timeline; /* borrowed; if given, samples go there, not into cells */

@@ -292,7 +292,9 @@ static int on_count(void *self, const struct yarn_dump_count *record)
         return 0;
     dump->events[record->event].count = *record;
     dump->events[record->event].has_count = true;
-    return 0;
+    if (!loader->options->has_counts)
+        return 0;
+    return YARN_ARRAY_PUT(&dump->counts, &dump->nr_counts, &dump->counts_capacity, record);
 }
 
 static int note_build(struct yarn_loader *loader, const struct yarn_dump_module *kept,

@@ -334,6 +334,23 @@ static int add_scheduling(struct yarn_loader *loader, const struct yarn_sample *
     return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
 }
 
+/* Who leads such a group has a period and is only a clock. */
+static int add_counted(struct yarn_loader *loader, const struct yarn_sample *sample)
+{
+    struct yarn_profile_dump_event *event = &yarn_loader_dump(loader)->events[sample->event];
+    const bool is_wanted = loader->options->has_counts,
+               is_counter = yarn_profile_dump_event_is_counter(event);
+    struct yarn_cell cell = {.weight = sample->weight,
+                             .samples = 1,
+                             .stack = YARN_DUMP_NONE,
+                             .event = (uint16_t)event->event};
+    event->samples++;
+    if (is_wanted && !is_counter)
+        return 0;
+    int err = yarn_loader_thread(loader, sample->tid, &cell.thread);
+    return err || !is_wanted ? err : yarn_cells_add(&loader->profile->cells, &cell);
+}
+
 static int add_sample(struct yarn_loader *loader, const struct yarn_sample *sample)
 {
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
@@ -342,14 +359,12 @@ static int add_sample(struct yarn_loader *loader, const struct yarn_sample *samp
     uint32_t flags = dump->events[sample->event].record.flags;
     if (flags & YARN_DUMP_EVENT_IS_SCHEDULING)
         return add_scheduling(loader, sample);
+    if (flags & YARN_DUMP_EVENT_IS_COUNTED || loader->options->has_counts)
+        return add_counted(loader, sample);
     uint32_t thread;
     int err = yarn_loader_thread(loader, sample->tid, &thread);
     if (err)
         return err;
-    if (flags & YARN_DUMP_EVENT_IS_COUNTED) {
-        dump->events[sample->event].samples++;
-        return 0;
-    }
     uint32_t stack = yarn_number_map_find(&loader->stacks, sample->stack);
     bool is_left_out = stack == YARN_DUMP_NONE && sample->stack != YARN_DUMP_NONE;
     uint32_t stack_end = is_left_out ? YARN_DUMP_STACK_FAILED : sample->stack_end;

@@ -86,6 +86,7 @@ static void free_dump(struct yarn_profile_dump *dump)
     free(dump->options);
     free(dump->messages);
     free(dump->coverage);
+    free(dump->counts);
     free(dump->froms);
 }
 

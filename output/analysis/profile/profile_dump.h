@@ -21,6 +21,11 @@ struct yarn_profile_dump_event {
     uint64_t alternate_period; /* of its alternate; 0: it has none */
 };
 
+static inline bool yarn_profile_dump_event_is_counter(const struct yarn_profile_dump_event *event)
+{
+    return event->record.flags & YARN_DUMP_EVENT_IS_COUNTED && !event->record.period;
+}
+
 struct yarn_profile_dump {
     const char *path; /* owned by `strings` */
     struct yarn_dump_process process;
@@ -45,6 +50,8 @@ struct yarn_profile_dump {
     size_t nr_messages, messages_capacity;
     struct yarn_dump_coverage *coverage; /* owned array; stops and starts as they were stored */
     size_t nr_coverage, coverage_capacity;
+    struct yarn_dump_count *counts; /* owned array; all, where they were asked for */
+    size_t nr_counts, counts_capacity;
     struct yarn_dump_from *froms; /* owned array; of a merged dump */
     size_t nr_froms, froms_capacity;
     struct yarn_trust trust;

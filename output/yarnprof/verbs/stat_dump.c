@@ -8,32 +8,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "output/dump/reader.h"
+#include "output/store/array.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
 
-enum { EVENTS_MAX = 4096, TID_BITS = 22, PROCESS_BITS = 32, ROWS_MAX = 512, KEYS_MAX = 1 << 24 };
+enum { ROWS_MAX = 512, TID_BITS = 22, PROCESS_BITS = 32, KEYS_MAX = 1 << 24 };
 
-#define ARENA_BYTES YARN_MIB(256)
 #define NO_ROW UINT32_MAX
-
-struct yarn_stat_dump_reader {
-    struct yarn_stat_dump *dump;
-    struct yarn_table places; /* row, process and thread -> its row of threads */
-    struct yarn_dump_process process;
-    uint64_t nr_processes;
-    uint32_t rows[EVENTS_MAX];       /* of the process's events */
-    size_t nr_intervals[EVENTS_MAX]; /* of them, with the latest that it is in */
-    struct yarn_dump_count counts[EVENTS_MAX];
-    struct {
-        uint32_t tid;
-        const char *name;
-    } * names; /* owned; of the process's threads, the last of a number counts */
-    size_t nr_names, names_capacity;
-    uint64_t nr_children; /* that ended before they were recorded */
-    uint64_t interval_ns; /* end of the one before */
-};
 
 bool yarn_stat_dump_is(const char *path)
 {
@@ -53,26 +35,6 @@ bool yarn_stat_dump_is(const char *path)
     return S_ISREG(status.st_mode) && strstr(path, ".dump") && access(path, X_OK);
 }
 
-/* Room for one more, zeroed; NULL: no memory. */
-static void *grow(void **array, size_t *count, size_t *capacity, size_t size)
-{
-    if (*count == *capacity) {
-        size_t more = *capacity ? 2 * *capacity : 16;
-        void *grown = realloc(*array, more * size);
-        if (!grown)
-            return NULL;
-        *array = grown;
-        *capacity = more;
-    }
-    return memset((char *)*array + size * (*count)++, 0, size);
-}
-
-static const char *keep(struct yarn_stat_dump *dump, struct yarn_span text)
-{
-    const char *kept = yarn_arena_text(&dump->arena, (const char *)text.data, text.size);
-    return kept ? kept : "";
-}
-
 /* ---- events ---- */
 
 /* The PMUs of several kinds of core count one event for the user, under one name. */
@@ -84,47 +46,35 @@ static uint32_t find_row(const struct yarn_stat_dump *dump, const struct yarn_du
     return NO_ROW;
 }
 
-static int add_row(struct yarn_stat_dump_reader *reader, const struct yarn_dump_event *event)
+static int add_row(struct yarn_stat_dump *dump, const struct yarn_dump_event *event)
 {
-    struct yarn_stat_dump *dump = reader->dump;
-    struct yarn_stat_row *row =
-        dump->nr_rows == ROWS_MAX
-            ? NULL
-            : grow((void **)&dump->rows, &dump->nr_rows, &dump->rows_capacity, sizeof *row);
-    if (!row)
-        return -ENOMEM;
-    *row = (struct yarn_stat_row){
-        .name = keep(dump, event->name),
-        .unit = keep(dump, event->unit),
+    const struct yarn_stat_row row = {
+        .name = (const char *)event->name.data,
+        .unit = event->unit.size ? (const char *)event->unit.data : "",
         .scale = 1,
         .is_refused = true,
         .plus_minus = -1,
     };
-    return 0;
+    return dump->nr_rows == ROWS_MAX
+               ? -ENOMEM
+               : YARN_ARRAY_PUT(&dump->rows, &dump->nr_rows, &dump->rows_capacity, &row);
 }
 
-/* Who leads such a group has a period and is only a clock. */
-static int on_event(void *self, const struct yarn_dump_event *event)
+static int note_event(struct yarn_stat_dump *dump, const struct yarn_profile_dump_event *counted)
 {
-    struct yarn_stat_dump_reader *reader = self;
-    struct yarn_stat_dump *dump = reader->dump;
-    if (!(event->flags & YARN_DUMP_EVENT_IS_COUNTED) || event->period ||
-        event->number >= EVENTS_MAX)
-        return 0;
-    if (reader->rows[event->number] == NO_ROW) {
-        uint32_t number = find_row(dump, event);
-        if (number == NO_ROW) {
-            int err = add_row(reader, event);
-            if (err)
-                return err;
-            number = (uint32_t)dump->nr_rows - 1;
-        }
-        reader->rows[event->number] = number;
+    const struct yarn_dump_event *event = &counted->record;
+    uint32_t number = find_row(dump, event);
+    if (number == NO_ROW) {
+        int err = add_row(dump, event);
+        if (err)
+            return err;
+        number = (uint32_t)dump->nr_rows - 1;
     }
-    struct yarn_stat_row *row = &dump->rows[reader->rows[event->number]];
+    dump->row_of[counted->event] = number;
+    struct yarn_stat_row *row = &dump->rows[number];
     row->is_user_only |= !!(event->flags & YARN_DUMP_EVENT_KERNEL_REFUSED);
     if (event->error && row->is_refused)
-        row->why = keep(dump, event->reason);
+        row->why = event->reason.size ? (const char *)event->reason.data : "";
     else if (!event->error && row->is_refused) {
         row->is_refused = false;
         row->why = NULL;
@@ -132,40 +82,55 @@ static int on_event(void *self, const struct yarn_dump_event *event)
     return 0;
 }
 
-/* ---- sums ---- */
-
-/* In the latest interval the row is that of other kinds of core, and the event's is missing. */
-static bool is_completed_by(const struct yarn_stat_dump_reader *reader, uint32_t event)
+/* And the children of which nothing is in it; a clock's time of them is recorded. */
+static int note_events(struct yarn_stat_dump *dump, const struct yarn_profile_dump *of)
 {
-    const size_t latest = reader->dump->nr_intervals;
-    for (size_t i = 0; reader->nr_intervals[event] < latest && i < EVENTS_MAX; i++)
-        if (reader->rows[i] == reader->rows[event] && reader->nr_intervals[i] == latest)
-            return true;
-    return false;
+    int err = 0;
+    for (size_t i = 0; !err && i < of->nr_events; i++)
+        if (yarn_profile_dump_event_is_counter(&of->events[i]))
+            err = note_event(dump, &of->events[i]);
+    for (size_t i = 0; i < dump->nr_rows; i++)
+        if (strcmp(dump->rows[i].unit, "ns") != 0)
+            dump->rows[i].nr_missed += of->trust.stored.value[YARN_DUMP_TOTAL_CHILDREN];
+    return err;
 }
 
-/* An event that comes again begins the next one. */
-static struct yarn_stat *interval_of(struct yarn_stat_dump_reader *reader, uint32_t event,
-                                     uint64_t time_ns)
+/* ---- sums ---- */
+
+/* Of one process: what was read of its events before, and the latest intervals that these and the
+ * rows are in. */
+struct sums {
+    const struct yarn_profile_dump *of;
+    struct {
+        struct yarn_dump_count count;
+        size_t nr_intervals;
+    } * events;               /* owned; by number */
+    size_t of_rows[ROWS_MAX]; /* intervals */
+    uint64_t interval_ns;     /* end of the one before */
+};
+
+/* An event that comes again begins the next one, unless in this one the row is that of other kinds
+ * of core, and the event's is missing. */
+static struct yarn_stat *interval_of(struct yarn_stat_dump *dump, struct sums *sums, uint32_t row,
+                                     const struct yarn_dump_count *count)
 {
-    struct yarn_stat_dump *dump = reader->dump;
-    struct yarn_stat *interval =
-        dump->nr_intervals ? &dump->intervals[dump->nr_intervals - 1] : NULL;
-    if (interval && (!interval->rows[reader->rows[event]].name || is_completed_by(reader, event)))
-        return interval;
-    interval = grow((void **)&dump->intervals, &dump->nr_intervals, &dump->intervals_capacity,
-                    sizeof *interval);
-    if (!interval)
-        return NULL;
-    interval->rows = calloc(ROWS_MAX, sizeof *interval->rows);
-    if (!interval->rows) {
-        dump->nr_intervals--;
+    const size_t latest = dump->nr_intervals;
+    struct yarn_stat interval = {
+        .at_seconds = (double)(count->time_ns - sums->of->process.start_ns) / 1e9,
+        .seconds = (double)(count->time_ns - sums->interval_ns) / 1e9,
+    };
+    if (latest &&
+        (!dump->intervals[latest - 1].rows[row].name ||
+         (sums->events[count->event].nr_intervals < latest && sums->of_rows[row] == latest)))
+        return &dump->intervals[latest - 1];
+    interval.rows = calloc(dump->nr_rows, sizeof *interval.rows);
+    if (!interval.rows || YARN_ARRAY_PUT(&dump->intervals, &dump->nr_intervals,
+                                         &dump->intervals_capacity, &interval)) {
+        free(interval.rows);
         return NULL;
     }
-    interval->at_seconds = (double)(time_ns - reader->process.start_ns) / 1e9;
-    interval->seconds = (double)(time_ns - reader->interval_ns) / 1e9;
-    reader->interval_ns = time_ns;
-    return interval;
+    sums->interval_ns = count->time_ns;
+    return &dump->intervals[latest];
 }
 
 /* Kinds of core take turns, so their times add up to one's. */
@@ -184,164 +149,77 @@ static void add_part(struct yarn_stat_row *row, struct yarn_stat_row *of_interva
     *of_interval = *part;
 }
 
-static int on_count(void *self, const struct yarn_dump_count *count)
+static int add_count(struct yarn_stat_dump *dump, struct sums *sums,
+                     const struct yarn_dump_count *count)
 {
-    struct yarn_stat_dump_reader *reader = self;
-    if (count->event >= EVENTS_MAX || reader->rows[count->event] == NO_ROW)
+    const struct yarn_profile_dump_event *event = &sums->of->events[count->event];
+    if (!yarn_profile_dump_event_is_counter(event))
         return 0;
-    uint32_t number = reader->rows[count->event];
-    struct yarn_stat_row *row = &reader->dump->rows[number];
-    struct yarn_dump_count *before = &reader->counts[count->event];
+    uint32_t number = dump->row_of[event->event];
+    struct yarn_stat_row *row = &dump->rows[number];
+    struct yarn_dump_count *before = &sums->events[count->event].count;
     struct yarn_stat_row part = *row;
-    part.count = count->count - yarn_u64_min(before->count, count->count);
-    part.enabled_ns =
-        count->time_enabled_ns - yarn_u64_min(before->time_enabled_ns, count->time_enabled_ns);
-    part.running_ns =
-        count->time_running_ns - yarn_u64_min(before->time_running_ns, count->time_running_ns);
+    part.count = yarn_u64_minus(count->count, before->count);
+    part.enabled_ns = yarn_u64_minus(count->time_enabled_ns, before->time_enabled_ns);
+    part.running_ns = yarn_u64_minus(count->time_running_ns, before->time_running_ns);
     *before = *count;
-    if (!part.count && row->enabled_ns && count->time_ns - reader->interval_ns < YARN_NS_PER_MS)
+    if (!part.count && row->enabled_ns && count->time_ns - sums->interval_ns < YARN_NS_PER_MS)
         return 0; /* the end, right behind the last interval's */
-    struct yarn_stat *interval = interval_of(reader, count->event, count->time_ns);
+    struct yarn_stat *interval = interval_of(dump, sums, number, count);
     if (!interval)
         return -ENOMEM;
-    reader->nr_intervals[count->event] = reader->dump->nr_intervals;
+    sums->events[count->event].nr_intervals = sums->of_rows[number] = dump->nr_intervals;
     add_part(row, &interval->rows[number], &part);
     return 0;
 }
 
+static int add_counts(struct yarn_stat_dump *dump, const struct yarn_profile_dump *of)
+{
+    struct sums sums = {.of = of, .interval_ns = of->process.start_ns};
+    sums.events = calloc(of->nr_events + 1, sizeof *sums.events);
+    int err = sums.events ? 0 : -ENOMEM;
+    for (size_t i = 0; !err && i < of->nr_counts; i++)
+        err = add_count(dump, &sums, &of->counts[i]);
+    free(sums.events);
+    return err;
+}
+
 /* ---- threads ---- */
 
-static const char *name_of(const struct yarn_stat_dump_reader *reader, uint32_t tid)
+/* What one number of a process counted; `places`: row, process and thread to its row of threads. */
+static int add_cell(struct yarn_stat_dump *dump, struct yarn_table *places,
+                    const struct yarn_cell *cell)
 {
-    for (size_t i = reader->nr_names; i-- > 0;)
-        if (reader->names[i].tid == tid)
-            return reader->names[i].name;
-    return "";
-}
-
-static int on_name(struct yarn_stat_dump_reader *reader, uint32_t tid, struct yarn_span comm)
-{
-    const char *name = keep(reader->dump, comm);
-    struct yarn_stat_dump *dump = reader->dump;
-    if (!grow((void **)&reader->names, &reader->nr_names, &reader->names_capacity,
-              sizeof *reader->names))
-        return -ENOMEM;
-    reader->names[reader->nr_names - 1].tid = tid;
-    reader->names[reader->nr_names - 1].name = name;
-    for (size_t i = 0; i < dump->nr_threads; i++)
-        if (dump->threads[i].tid == tid && dump->threads[i].pid == reader->process.pid)
-            dump->threads[i].thread = name;
-    return 0;
-}
-
-static int on_thread(void *self, const struct yarn_dump_thread *thread)
-{
-    return on_name(self, thread->tid, thread->comm);
-}
-
-static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread)
-{
-    return on_name(self, thread->tid, thread->comm);
-}
-
-static struct yarn_stat_row *thread_row(struct yarn_stat_dump_reader *reader, uint32_t number,
-                                        uint32_t tid)
-{
-    struct yarn_stat_dump *dump = reader->dump;
-    uint64_t key = (((uint64_t)number << PROCESS_BITS | reader->nr_processes) << TID_BITS) | tid;
-    uint32_t place = yarn_table_find(&reader->places, key);
-    if (place != YARN_TABLE_NONE)
-        return &dump->threads[place];
-    struct yarn_stat_row *row =
-        grow((void **)&dump->threads, &dump->nr_threads, &dump->threads_capacity, sizeof *row);
-    if (!row || yarn_table_put(&reader->places, key, (uint32_t)dump->nr_threads - 1))
-        return NULL;
-    *row = dump->rows[number];
-    row->count = row->nr_missed = 0;
-    row->pid = reader->process.pid;
-    row->tid = tid;
-    row->thread = name_of(reader, tid);
-    return row;
-}
-
-static int on_samples(void *self, const struct yarn_sample *samples, size_t count)
-{
-    struct yarn_stat_dump_reader *reader = self;
-    for (size_t i = 0; i < count; i++) {
-        if (samples[i].event >= EVENTS_MAX || reader->rows[samples[i].event] == NO_ROW)
-            continue;
-        struct yarn_stat_row *row =
-            thread_row(reader, reader->rows[samples[i].event], samples[i].tid);
-        if (!row)
-            return -ENOMEM;
-        row->count += samples[i].weight;
+    const struct yarn_profile *profile = &dump->profile;
+    const struct yarn_profile_thread *thread = &profile->threads[cell->thread];
+    uint32_t number = dump->row_of[cell->event];
+    uint64_t key = (((uint64_t)number << PROCESS_BITS | thread->dump) << TID_BITS) | thread->tid;
+    uint32_t place = yarn_table_find(places, key);
+    if (place == YARN_TABLE_NONE) {
+        struct yarn_stat_row row = dump->rows[number];
+        place = (uint32_t)dump->nr_threads;
+        row.count = row.nr_missed = 0;
+        row.pid = profile->dumps[thread->dump].process.pid;
+        row.tid = thread->tid;
+        int err = YARN_ARRAY_PUT(&dump->threads, &dump->nr_threads, &dump->threads_capacity, &row);
+        if (!err)
+            err = yarn_table_put(places, key, place);
+        if (err)
+            return err;
     }
-    return 0;
-}
-
-/* A clock's time of them is recorded. */
-static void add_missed(struct yarn_stat_dump_reader *reader)
-{
-    for (size_t i = 0; i < reader->dump->nr_rows; i++)
-        if (strcmp(reader->dump->rows[i].unit, "ns") != 0)
-            reader->dump->rows[i].nr_missed += reader->nr_children;
-    reader->nr_children = 0;
-}
-
-static int on_totals(void *self, const struct yarn_dump_totals *totals)
-{
-    struct yarn_stat_dump_reader *reader = self;
-    reader->nr_children = totals->value[YARN_DUMP_TOTAL_CHILDREN];
-    return 0;
-}
-
-static void clear_events(struct yarn_stat_dump_reader *reader)
-{
-    memset(reader->counts, 0, sizeof reader->counts);
-    memset(reader->nr_intervals, 0, sizeof reader->nr_intervals);
-    for (size_t i = 0; i < EVENTS_MAX; i++)
-        reader->rows[i] = NO_ROW;
-}
-
-static int on_process(void *self, const struct yarn_dump_process *process)
-{
-    struct yarn_stat_dump_reader *reader = self;
-    add_missed(reader);
-    reader->process = *process;
-    reader->interval_ns = process->start_ns;
-    reader->nr_processes++;
-    reader->nr_names = 0;
-    clear_events(reader);
+    dump->threads[place].count += cell->weight;
+    dump->threads[place].thread = yarn_profile_text(profile, thread->comm);
     return 0;
 }
 
 /* ---- all of it ---- */
 
-static const struct yarn_dump_visitor visitor = {
-    .process = on_process,
-    .event = on_event,
-    .count = on_count,
-    .thread = on_thread,
-    .thread_name = on_thread_name,
-    .samples = on_samples,
-    .totals = on_totals,
-};
-
-static int read_all(struct yarn_stat_dump_reader *reader, const struct yarn_sources *sources)
+static void report_damage(const struct yarn_profile *profile)
 {
-    struct yarn_dump_summary summary;
-    for (size_t i = 0; i < sources->count; i++) {
-        const char *path = sources->list[i].path;
-        clear_events(reader); /* a damaged dump may have counts, and no process before them */
-        int err = yarn_dump_read_file(path, &visitor, reader, &summary);
-        if (err) {
-            yarn_complain("stat", "%s: %s", path, yarn_memory_why(err));
-            return YARN_STATUS_FAILED;
-        }
-        if (summary.nr_damages)
-            yarn_complain("stat", "%s: damaged: what can be read is shown", path);
-    }
-    return -1;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        if (profile->dumps[i].summary.nr_damages &&
+            (!i || profile->dumps[i].path != profile->dumps[i - 1].path))
+            yarn_complain("stat", "%s: damaged: what can be read is shown", profile->dumps[i].path);
 }
 
 /* Of several processes the intervals are not the same ones. */
@@ -366,25 +244,41 @@ static void finish(struct yarn_stat_dump *dump, bool is_one)
     dump->nr_intervals = is_one ? dump->nr_intervals : 0;
 }
 
+static int add_all(struct yarn_stat_dump *dump)
+{
+    const struct yarn_profile *profile = &dump->profile;
+    struct yarn_table places = YARN_TABLE_CLOSED;
+    int err = yarn_table_open(&places, 1024, KEYS_MAX);
+    dump->row_of = calloc(profile->nr_events + 1, sizeof *dump->row_of);
+    if (!err && !dump->row_of)
+        err = -ENOMEM;
+    for (size_t i = 0; !err && i < profile->nr_dumps; i++)
+        err = note_events(dump, &profile->dumps[i]);
+    for (size_t i = 0; !err && i < profile->nr_dumps; i++)
+        err = add_counts(dump, &profile->dumps[i]);
+    for (size_t i = 0; !err && i < profile->cells.count; i++)
+        err = add_cell(dump, &places, &profile->cells.cells[i]);
+    yarn_table_close(&places);
+    return err;
+}
+
 int yarn_stat_dump_load(struct yarn_stat_dump *dump, char *const *paths)
 {
-    struct yarn_sources sources = {0};
+    const struct yarn_load_options options = {.has_counts = true, .has_no_code = true};
     *dump = (struct yarn_stat_dump){.nr_rows = 0};
-    yarn_arena_open(&dump->arena, ARENA_BYTES);
-    int status = yarn_select_sources("stat", paths, &sources);
-    dump->reader = calloc(1, sizeof *dump->reader);
-    if (status < 0 && dump->reader && !yarn_table_open(&dump->reader->places, 1024, KEYS_MAX)) {
-        dump->reader->dump = dump;
-        status = read_all(dump->reader, &sources);
-        add_missed(dump->reader);
-        finish(dump, dump->reader->nr_processes == 1);
-    }
-    if (status < 0 && !dump->nr_rows) {
-        yarn_complain("stat", "nothing was counted there: YARN_COUNTERS was not set");
-        status = YARN_STATUS_FAILED;
-    }
-    yarn_sources_fini(&sources);
-    return status;
+    int status = yarn_select_load("stat", paths, &options, &dump->profile);
+    if (status >= 0)
+        return status;
+    dump->is_loaded = true;
+    report_damage(&dump->profile);
+    int err = add_all(dump);
+    finish(dump, dump->profile.nr_dumps == 1);
+    if (!err && dump->nr_rows)
+        return -1;
+    yarn_complain("stat", "%s",
+                  err ? yarn_memory_why(err)
+                      : "nothing was counted there: YARN_COUNTERS was not set");
+    return YARN_STATUS_FAILED;
 }
 
 /* What the process has counted and is in no thread's sample. */
@@ -396,12 +290,7 @@ static int add_rest(struct yarn_stat_dump *dump, uint32_t number)
             rest.count -= yarn_u64_min(rest.count, dump->threads[i].count);
     rest.thread = "[in no thread]";
     yarn_stat_scale(&rest);
-    struct yarn_stat_row *row =
-        grow((void **)&dump->threads, &dump->nr_threads, &dump->threads_capacity, sizeof *row);
-    if (!row)
-        return -ENOMEM;
-    *row = rest;
-    return 0;
+    return YARN_ARRAY_PUT(&dump->threads, &dump->nr_threads, &dump->threads_capacity, &rest);
 }
 
 static int compare(const void *left, const void *right)
@@ -439,14 +328,11 @@ void yarn_stat_dump_fini(struct yarn_stat_dump *dump)
 {
     for (size_t i = 0; i < dump->nr_intervals; i++)
         free(dump->intervals[i].rows);
-    if (dump->reader) {
-        yarn_table_close(&dump->reader->places);
-        free(dump->reader->names);
-    }
-    free(dump->reader);
+    if (dump->is_loaded)
+        yarn_profile_fini(&dump->profile);
     free(dump->intervals);
     free(dump->rows);
+    free(dump->row_of);
     free(dump->threads);
-    yarn_arena_close(&dump->arena);
     *dump = (struct yarn_stat_dump){.nr_rows = 0};
 }

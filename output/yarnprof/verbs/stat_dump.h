@@ -6,17 +6,17 @@
  */
 #pragma once
 
-#include "core/base/arena.h"
-#include "core/base/table.h"
+#include "output/analysis/profile/profile.h"
 #include "output/yarnprof/views/stat.h"
 
 struct yarn_stat_dump {
-    struct yarn_arena arena; /* of the texts */
+    struct yarn_profile profile; /* that all is of */
+    bool is_loaded;
+    uint32_t *row_of; /* owned; by event of the profile */
     struct yarn_stat_row *rows, *threads;
     size_t nr_rows, nr_threads, rows_capacity, threads_capacity;
     struct yarn_stat *intervals; /* of one process alone */
     size_t nr_intervals, intervals_capacity;
-    struct yarn_stat_dump_reader *reader; /* owned; while it is filled */
 };
 
 /* Whether a path is a dump or a folder, and no command. */
