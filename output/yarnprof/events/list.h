@@ -16,15 +16,7 @@ struct yarn_list_answer {
     struct yarn_parse_error error;
 };
 
-void yarn_list_text(const struct yarn_catalogue *catalogue, const struct yarn_out *out);
-/* As CSV or JSON. */
-YARN_MUST_CHECK int yarn_list_data(const struct yarn_catalogue *catalogue,
-                                   const struct yarn_out *out);
-
-void yarn_list_answers_text(const struct yarn_list_answer *answers, size_t count,
-                            const struct yarn_out *out);
-YARN_MUST_CHECK int yarn_list_answers_json(const struct yarn_list_answer *answers, size_t count,
-                                           const struct yarn_out *out);
-
-/* What the event leaves out, "kernel"; NULL behind the last. */
-const char *yarn_list_excluded(const struct yarn_event_spec *spec, size_t number);
+void yarn_list_print(const struct yarn_catalogue *catalogue, const struct yarn_out *out);
+/* As text or JSON. */
+void yarn_list_print_answers(const struct yarn_list_answer *answers, size_t count,
+                             const struct yarn_out *out);

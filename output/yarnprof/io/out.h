@@ -9,6 +9,7 @@
 #include <stdio.h>
 
 #include "core/base/base.h"
+#include "output/text/json.h"
 #include "output/yarnprof/io/argument.h"
 #include "output/yarnprof/io/new_file.h"
 
@@ -36,6 +37,7 @@ struct yarn_out {
     bool has_no_pager;
     struct yarn_pager *pager; /* owned; NULL: none */
     FILE *under;              /* `file` writes to it in ASCII; NULL: as it is */
+    struct yarn_json *json;   /* owned; of YARN_OUT_JSON: the outermost object is open; NULL */
 };
 
 #define YARN_OUT_ARGUMENTS                                                                         \
@@ -60,6 +62,11 @@ YARN_MUST_CHECK int yarn_out_open(struct yarn_out *out, const char *verb);
 /* To what has been written, if it is open, `err` has happened: 0, or a negative errno, which leaves
  * no file. Complains itself; an exit status. */
 YARN_MUST_CHECK int yarn_out_finish(struct yarn_out *out, const char *verb, int err);
+
+/* The outermost object of JSON in `file`, around what is written. -ENOMEM. */
+YARN_MUST_CHECK int yarn_out_begin_json(struct yarn_out *out);
+/* Idempotent. */
+void yarn_out_end_json(struct yarn_out *out);
 
 /* Escape sequences; "" where there is no colour. */
 const char *yarn_out_paint(const struct yarn_out *out, enum yarn_paint paint);

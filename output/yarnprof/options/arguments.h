@@ -6,7 +6,19 @@
  */
 #pragma once
 
-#include "output/yarnprof/options/command.h"
+#include "core/base/base.h"
+#include "output/yarnprof/io/argument.h"
+
+struct yarn_command {
+    const char *verb;
+    const char *operands; /* "FILE…" */
+    const char *about;    /* a sentence */
+    const struct yarn_argument *arguments;
+    bool stops_at_operand; /* what follows the first operand is not ours */
+    /* 0, or -EINVAL with what is expected (a phrase). `value` NULL: none was given. */
+    int (*take)(void *self, int id, const char *value, const char **ret_right);
+    void *self;
+};
 
 /* -1: go on with argv[*ret_first …]; else an exit status: help was printed, or a complaint. */
 YARN_MUST_CHECK int yarn_command_parse(const struct yarn_command *command, int argc, char **argv,

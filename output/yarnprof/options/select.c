@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/options/select.h"
 
+#include <dirent.h>
 #include <inttypes.h>
+#include <stdio.h>
+#include <sys/stat.h>
 
+#include "core/base/text.h"
+#include "output/dump/reader.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/new_file.h"
 #include "output/yarnprof/io/numbers.h"
@@ -10,7 +15,129 @@
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/habits.h"
 #include "output/yarnprof/options/misspelt.h"
-#include "output/yarnprof/options/newest.h"
+
+static int open_lines(enum yarn_inlines inlines, bool view_has_lines, bool view_has_inlines,
+                      struct yarn_load_options *options)
+{
+    bool is_on = inlines == YARN_INLINES_AUTO ? view_has_inlines : inlines == YARN_INLINES_ON;
+    if (!is_on && !view_has_lines)
+        return 0;
+    options->has_no_inlines = !is_on;
+    options->lines = yarn_lines_new(NULL);
+    return options->lines ? 0 : -ENOMEM;
+}
+
+static void close_lines(const char *verb, struct yarn_load_options *options)
+{
+    const char *path;
+    enum yarn_debuginfo_state why;
+    for (size_t i = 0; options->lines && (path = yarn_lines_unknown(options->lines, i, &why)); i++)
+        yarn_complain(verb, "%s: %s: its source lines are unknown", path,
+                      why == YARN_DEBUGINFO_OTHER_FILE
+                          ? "not the file that was recorded"
+                          : "its debug information asks for more than any of this size");
+    yarn_lines_free(options->lines);
+    options->lines = NULL;
+}
+
+enum { RUN_BYTES = 256 };
+
+/* The newest so far. */
+struct newest {
+    char path[PATH_MAX];
+    struct timespec time;
+    char run[RUN_BYTES]; /* of its recording; empty: unknown */
+    bool is_of_runs;     /* there are dumps of several */
+    bool is_any;
+};
+
+static int note_run(void *self, const struct yarn_dump_option *option)
+{
+    char *run = self;
+    if (!yarn_span_equal(option->name, yarn_span_of_text("run")))
+        return 0;
+    (void)snprintf(run, RUN_BYTES, "%.*s", (int)yarn_u64_min(option->value.size, RUN_BYTES - 1),
+                   (const char *)option->value.data);
+    return 1;
+}
+
+static bool is_dump(const char *path, char ret_run[RUN_BYTES])
+{
+    static const struct yarn_dump_visitor visitor = {.option = note_run};
+    struct yarn_dump_summary summary;
+    ret_run[0] = 0;
+    return yarn_dump_read_file(path, &visitor, ret_run, &summary) >= 0 && summary.version_major;
+}
+
+static bool is_later(const struct timespec *one, const struct timespec *other)
+{
+    return one->tv_sec != other->tv_sec ? one->tv_sec > other->tv_sec
+                                        : one->tv_nsec > other->tv_nsec;
+}
+
+static void offer(struct newest *newest, const char *path, const struct timespec *time)
+{
+    char run[RUN_BYTES];
+    if (!is_dump(path, run))
+        return;
+    newest->is_of_runs |= newest->is_any && strcmp(run, newest->run) != 0;
+    if (newest->is_any && !is_later(time, &newest->time))
+        return;
+    (void)snprintf(newest->path, sizeof newest->path, "%s", path);
+    (void)strcpy(newest->run, run);
+    newest->time = *time;
+    newest->is_any = true;
+}
+
+static void look_into(struct newest *newest, const char *folder, bool is_deep);
+
+/* A folder of one recording stands for its dumps. */
+static void look_below(struct newest *newest, const char *path)
+{
+    struct newest below = {.is_any = false};
+    look_into(&below, path, false);
+    if (!below.is_any || (newest->is_any && !is_later(&below.time, &newest->time)))
+        return;
+    newest->time = below.time;
+    newest->is_any = true;
+    (void)strcpy(newest->run, below.run);
+    (void)snprintf(newest->path, sizeof newest->path, "%s",
+                   below.is_of_runs || !below.run[0] ? below.path : path);
+}
+
+static void look_into(struct newest *newest, const char *folder, bool is_deep)
+{
+    struct dirent *entry;
+    DIR *entries = opendir(folder);
+    while (entries && (entry = readdir(entries))) {
+        char path[PATH_MAX];
+        struct stat status;
+        bool is_here = strcmp(folder, ".") == 0;
+        int size = snprintf(path, sizeof path, "%s%s%s", is_here ? "" : folder, is_here ? "" : "/",
+                            entry->d_name);
+        if (entry->d_name[0] == '.' || size >= (int)sizeof path || stat(path, &status))
+            continue;
+        if (S_ISREG(status.st_mode))
+            offer(newest, path, &status.st_mtim);
+        else if (S_ISDIR(status.st_mode) && is_deep)
+            look_below(newest, path);
+    }
+    if (entries)
+        (void)closedir(entries);
+}
+
+bool yarn_newest_find(const char *verb, char ret_path[PATH_MAX])
+{
+    struct newest newest = {.is_any = false};
+    look_into(&newest, ".", true);
+    if (newest.is_any) {
+        (void)strcpy(ret_path, newest.path);
+        yarn_complain(verb, "%s is the newest here", newest.path);
+    } else
+        yarn_complain(verb, "no dump is named, and none is in this folder; see yarnprof %s --help",
+                      verb);
+    return newest.is_any;
+}
 
 int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
 {
@@ -175,14 +302,14 @@ int yarn_select_load_view(const char *verb, const struct yarn_select *select, un
                           struct yarn_profile *ret_profile)
 {
     options->time = select->time;
-    int err = yarn_inlines_open(select->inlines, shown & YARN_SELECT_LINES,
-                                shown & YARN_SELECT_INLINES, options);
+    int err = open_lines(select->inlines, shown & YARN_SELECT_LINES, shown & YARN_SELECT_INLINES,
+                         options);
     if (err) {
         yarn_complain(verb, "%s", strerror(-err));
         return YARN_STATUS_FAILED;
     }
     int status = yarn_select_load(verb, paths, options, ret_profile);
-    yarn_inlines_close(verb, options);
+    close_lines(verb, options);
     if (status < 0) {
         yarn_select_report_damage(verb, ret_profile);
         yarn_misspelt_report(verb, ret_profile);
@@ -233,4 +360,31 @@ int yarn_select_choose_records(const char *verb, struct yarn_select *select,
                                const struct yarn_filter *known, const struct yarn_profile *profile)
 {
     return choose(verb, select, known, &profile, 1, false);
+}
+
+static int take_limit(struct yarn_view *view, const char *value, const char **ret_right)
+{
+    uint64_t limit;
+    *ret_right = "a number of rows";
+    int err = yarn_parse_u64(value, strlen(value), &limit);
+    if (err)
+        return err;
+    view->limit = (size_t)limit;
+    view->has_limit = true;
+    return 0;
+}
+
+int yarn_view_take(struct yarn_view *view, int id, const char *value, const char **ret_right)
+{
+    if (id == YARN_ARGUMENT_LIMIT)
+        return take_limit(view, value, ret_right);
+    int err = yarn_select_take(&view->select, id, value, ret_right);
+    return err == -ENOENT ? yarn_out_take(&view->out, id, value, ret_right) : err;
+}
+
+size_t yarn_view_limit(const struct yarn_view *view, size_t of_text)
+{
+    if (view->has_limit)
+        return view->limit;
+    return view->out.format == YARN_OUT_TEXT ? of_text : 0;
 }

@@ -6,10 +6,19 @@
  */
 #pragma once
 
+#include <limits.h>
+
+#include "core/base/base.h"
 #include "output/analysis/load/load.h"
 #include "output/fold/choice.h"
+#include "output/yarnprof/io/out.h"
 #include "output/yarnprof/options/arguments.h"
-#include "output/yarnprof/options/inlines.h"
+
+/* Zero: the view's own choice. */
+enum yarn_inlines { YARN_INLINES_AUTO, YARN_INLINES_ON, YARN_INLINES_OFF };
+
+/* Reports which, or that there is none: false. */
+bool yarn_newest_find(const char *verb, char ret_path[PATH_MAX]);
 
 struct yarn_select {
     struct yarn_filter filter;
@@ -77,3 +86,24 @@ YARN_MUST_CHECK int yarn_select_choose_records(const char *verb, struct yarn_sel
 
 /* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
 void yarn_select_report_damage(const char *verb, const struct yarn_profile *profile);
+
+struct yarn_view {
+    struct yarn_out out;
+    struct yarn_select select;
+    size_t limit;
+    bool has_limit; /* the user gave one */
+};
+
+#define YARN_VIEW_EMPTY ((struct yarn_view){.select = YARN_SELECT_EMPTY})
+
+#define YARN_VIEW_LIMIT_ARGUMENT(help)                                                             \
+    {                                                                                              \
+        "limit", 0, "N", help, YARN_ARGUMENT_LIMIT                                                 \
+    }
+
+/* As take of yarn_command. */
+YARN_MUST_CHECK int yarn_view_take(struct yarn_view *view, int id, const char *value,
+                                   const char **ret_right);
+
+/* How many rows are shown, 0 for all: where the user leaves it alone so many of text, else all. */
+size_t yarn_view_limit(const struct yarn_view *view, size_t of_text);

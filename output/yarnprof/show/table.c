@@ -5,8 +5,69 @@
 #include <math.h>
 #include <stdarg.h>
 
+#include "output/text/legible.h"
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
+
+/* Comma separated values after RFC 4180 (lines end with a plain newline). Texts become legible. */
+struct csv {
+    FILE *file;
+    bool is_begun; /* a field of the line is out */
+};
+
+static void begin_field(struct csv *csv)
+{
+    if (csv->is_begun)
+        (void)fputc(',', csv->file);
+    csv->is_begun = true;
+}
+
+static void put_text(struct csv *csv, const char *text)
+{
+    if (!text[strcspn(text, ",\"\r\n")]) {
+        (void)fputs(text, csv->file);
+        return;
+    }
+    (void)fputc('"', csv->file);
+    for (; *text; text++) {
+        if (*text == '"')
+            (void)fputc('"', csv->file);
+        (void)fputc(*text, csv->file);
+    }
+    (void)fputc('"', csv->file);
+}
+
+static void csv_text(struct csv *csv, const char *text)
+{
+    struct yarn_legible legible;
+    begin_field(csv);
+    put_text(csv, yarn_legible(&legible, text));
+    yarn_legible_fini(&legible);
+}
+
+static void csv_u64(struct csv *csv, uint64_t value)
+{
+    begin_field(csv);
+    (void)fprintf(csv->file, "%" PRIu64, value);
+}
+
+static void csv_i64(struct csv *csv, int64_t value)
+{
+    begin_field(csv);
+    (void)fprintf(csv->file, "%" PRId64, value);
+}
+
+static void csv_real(struct csv *csv, double value)
+{
+    begin_field(csv);
+    (void)fprintf(csv->file, "%.6f", value);
+}
+
+static void csv_end_line(struct csv *csv)
+{
+    (void)fputc('\n', csv->file);
+    csv->is_begun = false;
+}
 
 #define HOT_PERCENT 5.0
 #define WARM_PERCENT 0.5
@@ -212,29 +273,29 @@ const char *yarn_show_text_of(const struct yarn_show_table *table,
 
 /* ---- data ---- */
 
-static void put_csv(struct yarn_csv *csv, const struct yarn_show_cell *cell)
+static void put_csv(struct csv *csv, const struct yarn_show_cell *cell)
 {
     switch (cell->kind) {
     case YARN_SHOW_TEXT:
-        yarn_csv_text(csv, cell->text);
+        csv_text(csv, cell->text);
         break;
     case YARN_SHOW_REAL:
-        yarn_csv_real(csv, cell->real);
+        csv_real(csv, cell->real);
         break;
     case YARN_SHOW_U64:
-        yarn_csv_u64(csv, cell->number);
+        csv_u64(csv, cell->number);
         break;
     case YARN_SHOW_I64:
-        yarn_csv_i64(csv, (int64_t)cell->number);
+        csv_i64(csv, (int64_t)cell->number);
         break;
     case YARN_SHOW_BOOL:
         if (cell->column->unit == YARN_SHOW_WORD)
-            yarn_csv_text(csv, cell->number ? "true" : "false");
+            csv_text(csv, cell->number ? "true" : "false");
         else
-            yarn_csv_u64(csv, cell->number);
+            csv_u64(csv, cell->number);
         break;
     default:
-        yarn_csv_text(csv, "");
+        csv_text(csv, "");
         break;
     }
 }
@@ -337,11 +398,11 @@ void yarn_show_titles(const struct yarn_show_table *table)
 static void put_keys(const struct yarn_show_table *table)
 {
     const struct yarn_show_column *column = NULL;
-    struct yarn_csv csv = {.file = table->out->file};
+    struct csv csv = {.file = table->out->file};
     size_t part = 0;
     while ((column = next_column(table, &part, column)))
-        yarn_csv_text(&csv, column->csv ? column->csv : column->key);
-    yarn_csv_end_line(&csv);
+        csv_text(&csv, column->csv ? column->csv : column->key);
+    csv_end_line(&csv);
 }
 
 void yarn_show_head(const struct yarn_show_table *table)
@@ -360,18 +421,18 @@ void yarn_show_row(const struct yarn_show_table *table, const void *row)
 {
     const struct yarn_out *out = table->out;
     const struct yarn_show_column *column = NULL;
-    struct yarn_csv csv = {.file = out->file};
+    struct csv csv = {.file = out->file};
     const char *open = "";
     size_t part = 0;
     if (out->format == YARN_OUT_JSON)
-        yarn_json_begin_object(table->json, NULL);
+        yarn_json_begin_object(table->out->json, NULL);
     while ((column = next_column(table, &part, column))) {
         struct yarn_show_cell cell = make_cell(table, column, row);
         if (out->format == YARN_OUT_CSV) {
             put_csv(&csv, &cell);
         } else if (out->format == YARN_OUT_JSON) {
-            open = enter(table->json, open, column->within ? column->within : "");
-            put_json(table->json, &cell);
+            open = enter(table->out->json, open, column->within ? column->within : "");
+            put_json(table->out->json, &cell);
         } else {
             print_cell(out, &cell);
         }
@@ -380,21 +441,21 @@ void yarn_show_row(const struct yarn_show_table *table, const void *row)
         (void)fputc('\n', out->file);
         return;
     }
-    (void)enter(table->json, open, "");
-    yarn_json_end_object(table->json);
+    (void)enter(table->out->json, open, "");
+    yarn_json_end_object(table->out->json);
 }
 
 void yarn_show_begin(const struct yarn_show_table *table, const char *key)
 {
     if (table->out->format == YARN_OUT_JSON)
-        yarn_json_begin_array(table->json, key);
+        yarn_json_begin_array(table->out->json, key);
     yarn_show_head(table);
 }
 
 void yarn_show_end(const struct yarn_show_table *table)
 {
     if (table->out->format == YARN_OUT_JSON)
-        yarn_json_end_array(table->json);
+        yarn_json_end_array(table->out->json);
 }
 
 void yarn_show_rows(const struct yarn_show_table *table, const char *key, const void *rows,
@@ -404,20 +465,4 @@ void yarn_show_rows(const struct yarn_show_table *table, const char *key, const 
     for (size_t i = 0; i < count && (!limit || i < limit); i++)
         yarn_show_row(table, (const char *)rows + i * size);
     yarn_show_end(table);
-}
-
-int yarn_show_alone(struct yarn_show_table *table, const char *key, const void *rows, size_t count,
-                    size_t size)
-{
-    bool is_json = table->out->format == YARN_OUT_JSON;
-    if (is_json && !(table->json = yarn_json_new(table->out->file)))
-        return -ENOMEM;
-    if (is_json)
-        yarn_json_begin_object(table->json, NULL);
-    yarn_show_rows(table, key, rows, count, size, 0);
-    if (is_json) {
-        yarn_json_end_object(table->json);
-        yarn_json_free(table->json);
-    }
-    return 0;
 }

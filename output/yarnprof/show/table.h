@@ -11,7 +11,6 @@
 #include <stddef.h>
 
 #include "output/text/json.h"
-#include "output/yarnprof/io/csv.h"
 #include "output/yarnprof/io/out.h"
 
 enum yarn_show_kind {
@@ -95,8 +94,7 @@ enum { YARN_SHOW_PARTS = 3 };
 
 struct yarn_show_table {
     const struct yarn_out *out;
-    struct yarn_json *json; /* of YARN_OUT_JSON */
-    const void *self;       /* the getters' */
+    const void *self; /* the getters' */
     /* In this order; each array ends with a column without key and title. */
     const struct yarn_show_column *parts[YARN_SHOW_PARTS];
     bool has_paint; /* of the headlines */
@@ -114,9 +112,6 @@ void yarn_show_end(const struct yarn_show_table *table);
 /* All that, up to the limit (0: none). `size` of a row. */
 void yarn_show_rows(const struct yarn_show_table *table, const char *key, const void *rows,
                     size_t count, size_t size, size_t limit);
-/* All rows, of JSON as the only member of an object. -ENOMEM. */
-YARN_MUST_CHECK int yarn_show_alone(struct yarn_show_table *table, const char *key,
-                                    const void *rows, size_t count, size_t size);
 /* The text that a row has in a column. Valid until the next is asked for. */
 const char *yarn_show_text_of(const struct yarn_show_table *table,
                               const struct yarn_show_column *column, const void *row);

@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/yarnprof/verbs/doctor_trial.h"
-
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +7,7 @@
 #include <unistd.h>
 
 #include "output/yarnprof/command/spawn.h"
+#include "output/yarnprof/verbs/doctor.h"
 #include "output/yarnprof/verbs/launch.h"
 
 enum { LEAST_MS = 100, PATH_BYTES = 4096 };

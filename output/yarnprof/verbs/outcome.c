@@ -1,10 +1,167 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/verbs/outcome.h"
 
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
+#include "core/base/glob.h"
+#include "core/event/parse.h"
 #include "output/text/legible.h"
+#include "output/yarnprof/events/usable.h"
 #include "output/yarnprof/io/numbers.h"
+#include "output/yarnprof/verbs/loadable.h"
+
+enum { TRIED_BYTES = 4096 };
+
+#define LONG_NS (UINT64_C(50) * YARN_NS_PER_MS)
+
+static int try_to_write(const char *folder)
+{
+    static const char bytes[TRIED_BYTES];
+    void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+    int fd = open(folder, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+    int err = fd < 0 ? -errno : 0;
+    /* Why on: where only a part of it fits, the kernel does not say why. */
+    for (ssize_t done = 0, size = 0; !err && done < (ssize_t)sizeof bytes; done += size) {
+        size = write(fd, bytes, sizeof bytes - (size_t)done);
+        err = size < 0 ? -errno : size ? 0 : -ENOSPC;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    (void)signal(SIGXFSZ, before);
+    /* Why asked: file systems without such files. */
+    if (err == -EOPNOTSUPP || err == -EISDIR)
+        err = access(folder, W_OK | X_OK) ? -errno : 0;
+    return err;
+}
+
+int yarn_unrecorded_try_to_write(const char *folder)
+{
+    char path[PATH_MAX];
+    int err = try_to_write(folder);
+    (void)snprintf(path, sizeof path, "%s", folder);
+    /* Folders are made when needed, in the first one that there is. */
+    while (err == -ENOENT && strcmp(path, ".") != 0) {
+        size_t size = strlen(path);
+        while (size > 1 && path[size - 1] == '/')
+            size--;
+        while (size && path[size - 1] != '/')
+            size--;
+        (void)strcpy(path + size, size ? "" : ".");
+        err = try_to_write(path);
+    }
+    return err;
+}
+
+bool yarn_unrecorded_is_of(const char *comm, const char *command)
+{
+    char path[PATH_MAX];
+    const char *slash = strrchr(command, '/');
+    if (yarn_glob_list_matches(comm, slash ? slash + 1 : command))
+        return true;
+    if (!yarn_loadable_program(command, path))
+        return false;
+    char *file = realpath(path, NULL);
+    slash = file ? strrchr(file, '/') : NULL;
+    bool is_of = slash && yarn_glob_list_matches(comm, slash + 1);
+    free(file);
+    return is_of;
+}
+
+static bool is_not_asked_for(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
+{
+    const struct yarn_options *options = unrecorded->options;
+    const char *slash = strrchr(unrecorded->command, '/');
+    const char *base = slash ? slash + 1 : unrecorded->command;
+    bool is_left_out = !yarn_unrecorded_is_of(options->comm, unrecorded->command);
+    if (options->start == YARN_START_OFF)
+        yarn_text_add(why, "--start=off, and nothing started it: yarnprof ctl SOCKET start does, "
+                           "with --control=SOCKET");
+    else if (options->delay_ns > unrecorded->life_ns)
+        yarn_text_add_format(why, "it ended before --delay=%s was over",
+                             options->texts[YARN_OPTION_DELAY]);
+    else if (is_left_out)
+        yarn_text_add_format(why,
+                             "--comm=%s met no program with a sample; it takes patterns of "
+                             "executables' names, here such as %s",
+                             options->comm, base);
+    else
+        return false;
+    return true;
+}
+
+/* A list of which timers may take the place of a clock is never refused. */
+static bool is_replaced(const struct yarn_event_list *list, enum yarn_sampler sampler)
+{
+    bool has_clock = !list->count;
+    for (size_t i = 0; i < list->count; i++)
+        has_clock |= list->specs[i].is_clock;
+    return has_clock && sampler != YARN_SAMPLER_PERF;
+}
+
+static bool is_refused(const struct yarn_options *options, struct yarn_text *why)
+{
+    static struct yarn_event_list list;
+    struct yarn_arena arena;
+    struct yarn_parse_error error;
+    struct yarn_usable usable = {.is_usable = true};
+    const char *events = strcmp(options->events, "auto") == 0 ? "cpu-clock" : options->events;
+    size_t i = 0;
+    yarn_arena_open(&arena, YARN_MIB(1));
+    if (!yarn_event_list_parse(events, strlen(events), &arena, &list, &error) &&
+        !is_replaced(&list, options->sampler)) {
+        for (usable.is_usable = false; i < list.count && !usable.is_usable; i++) {
+            yarn_event_spec_apply_rate(&list.specs[i], options->frequency_hz);
+            yarn_usable_ask(&list.specs[i], &usable);
+        }
+        bool is_clock = list.count && list.specs[0].is_clock;
+        if (!usable.is_usable)
+            yarn_text_add_format(why, "%s: %s%s", list.specs[0].name, usable.why,
+                                 is_clock ? "; --sampler=auto takes timers there"
+                                          : "; -e cpu-clock is to be had everywhere");
+    }
+    yarn_arena_close(&arena);
+    return !usable.is_usable;
+}
+
+static void say_too_little(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
+{
+    const char *clock = yarn_number_duration(unrecorded->cpu_ns).text;
+    yarn_text_add_format(why, "nothing was sampled in %s of CPU time", clock);
+    if (unrecorded->cpu_ns <= LONG_NS)
+        yarn_text_add(why, ", too little for a sample; -F 20000 takes them more often");
+    else if (unrecorded->options->follow != (YARN_FOLLOW_FORK | YARN_FOLLOW_EXEC))
+        yarn_text_add_format(why, "; --follow=%s leaves alone what the command starts besides",
+                             unrecorded->options->texts[YARN_OPTION_FOLLOW]);
+    else
+        yarn_text_add_format(
+            why,
+            ": what ran is statically linked or privileged, clears LD_PRELOAD, said why%s; "
+            "yarnprof doctor -- COMMAND looks at a program",
+            unrecorded->folder[0] == '/' ? "" : ", or has another working folder (see -o)");
+}
+
+static void say_why_unrecorded(const struct yarn_unrecorded *unrecorded, struct yarn_text *ret_why)
+{
+    int err = yarn_unrecorded_try_to_write(unrecorded->folder);
+    bool is_inside = !unrecorded->is_outside;
+    if (is_inside &&
+        (!yarn_loadable_is(unrecorded->command, ret_why) || is_not_asked_for(unrecorded, ret_why)))
+        return;
+    if (!err && is_refused(unrecorded->options, ret_why))
+        return;
+    if (err)
+        yarn_text_add_format(ret_why, "nothing can be written there: %s; -o FOLDER/ takes another",
+                             strerror(-err));
+    else if (is_inside)
+        say_too_little(unrecorded, ret_why);
+    else
+        yarn_text_add(ret_why, "no process had a sample; -F 20000 takes them more often");
+}
 
 static void say_nothing(const struct yarn_outcome *outcome, struct yarn_text *line)
 {
@@ -14,7 +171,7 @@ static void say_nothing(const struct yarn_outcome *outcome, struct yarn_text *li
         return;
     }
     yarn_text_add_format(line, "nothing was recorded in %s: ", unrecorded->folder);
-    yarn_unrecorded_why(unrecorded, line);
+    say_why_unrecorded(unrecorded, line);
 }
 
 /* Where one waits for samples, a dump without any is as bad as none. */
@@ -27,7 +184,7 @@ static void say_why(const struct yarn_outcome *outcome, const struct yarn_writte
         yarn_text_add_format(line, ": %s", written->fault);
     else if (!written->samples && wants_samples) {
         yarn_text_add(line, ": ");
-        yarn_unrecorded_why(&outcome->unrecorded, line);
+        say_why_unrecorded(&outcome->unrecorded, line);
     }
 }
 

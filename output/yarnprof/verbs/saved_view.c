@@ -173,7 +173,6 @@ static void put(const struct yarn_stream_list *streams,
                 const char *const filters[YARN_SAVED_FILTERS], const char *time,
                 struct yarn_json *json)
 {
-    yarn_json_begin_object(json, NULL);
     yarn_json_text(json, "type", "yarn.session");
     yarn_json_u64(json, "version", 1);
     yarn_json_begin_array(json, "streams");
@@ -193,22 +192,17 @@ static void put(const struct yarn_stream_list *streams,
             yarn_json_text(json, yarn_filter_names[i], filters[i]);
     yarn_json_end_object(json);
     yarn_json_text_or_null(json, "time", time ? time : "");
-    yarn_json_end_object(json);
 }
 
 int yarn_saved_view_save(const char *verb, const char *path, const struct yarn_stream_list *streams,
                          const char *const filters[YARN_SAVED_FILTERS], const char *time)
 {
-    struct yarn_out out = {.path = path};
+    struct yarn_out out = {.path = path, .format = YARN_OUT_JSON};
     int status = yarn_out_open(&out, verb);
     if (status >= 0)
         return status;
-    struct yarn_json *json = yarn_json_new(out.file);
-    if (json) {
-        put(streams, filters, time, json);
-        yarn_json_free(json);
-    }
-    status = yarn_out_finish(&out, verb, json ? 0 : -ENOMEM);
+    put(streams, filters, time, out.json);
+    status = yarn_out_finish(&out, verb, 0);
     return status == YARN_STATUS_OK ? -1 : status;
 }
 

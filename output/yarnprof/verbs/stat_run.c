@@ -3,7 +3,128 @@
 
 #include <math.h>
 
+#include "core/sys/file.h"
+#include "core/sys/perf.h"
+#include "core/sys/process.h"
 #include "output/yarnprof/command/spawn.h"
+
+enum { CPUS_MAX = 8192, ARENA_BYTES = 1 << 20 };
+
+/* How many threads a command and its children have, from its exec on: the kernel's records of each
+ * that is made and each that ends, in a small ring a cpu. */
+
+/* Records of 1,600 threads a cpu until they are taken. */
+#define YARN_TASK_RING_BYTES YARN_KIB(128)
+#define YARN_TASK_POLL_NS (YARN_NS_PER_SECOND / 10)
+
+struct yarn_task_count {
+    struct yarn_task_ring {
+        int fd;
+        struct yarn_ring ring;
+    } * rings; /* of the arena */
+    size_t nr_rings;
+    struct yarn_arena arena;
+    uint64_t all, ended;   /* from the exec on */
+    uint64_t ended_before; /* the stretch */
+    bool is_unknown;       /* the kernel refused the rings, or they were full */
+};
+
+#define YARN_TASK_COUNT_CLOSED ((struct yarn_task_count){.rings = NULL})
+
+static int open_ring(struct yarn_task_ring *ring, pid_t pid, int cpu)
+{
+    struct perf_event_mmap_page *page;
+    struct perf_event_attr attr = {
+        .type = PERF_TYPE_SOFTWARE,
+        .size = sizeof attr,
+        .config = PERF_COUNT_SW_DUMMY,
+        .sample_period = 1,
+        .disabled = 1,
+        .inherit = 1,
+        .enable_on_exec = 1,
+        .exclude_kernel = 1,
+        .task = 1,
+    };
+    int fd = yarn_perf_open(&attr, pid, cpu, -1);
+    if (fd < 0)
+        return fd;
+    int err = yarn_perf_map(fd, YARN_TASK_RING_BYTES, &page);
+    if (err) {
+        yarn_file_close(fd);
+        return err;
+    }
+    const uint8_t *data = (const uint8_t *)page + page->data_offset;
+    *ring = (struct yarn_task_ring){fd, yarn_ring_of(page, data, YARN_TASK_RING_BYTES)};
+    return 0;
+}
+
+static int open_rings(struct yarn_task_count *count, pid_t pid)
+{
+    int *cpus = YARN_ARENA_NEW(&count->arena, int, CPUS_MAX);
+    count->rings = YARN_ARENA_NEW(&count->arena, struct yarn_task_ring, CPUS_MAX);
+    if (!cpus || !count->rings)
+        return -ENOMEM;
+    size_t nr_cpus = yarn_process_online_cpus(cpus, CPUS_MAX);
+    int err = nr_cpus ? 0 : -ENODEV;
+    for (size_t i = 0; i < nr_cpus && !err; i++) {
+        err = open_ring(&count->rings[i], pid, cpus[i]);
+        count->nr_rings += !err;
+    }
+    return err;
+}
+
+static void open_task_count(struct yarn_task_count *count, pid_t pid)
+{
+    *count = YARN_TASK_COUNT_CLOSED;
+    yarn_arena_open(&count->arena, ARENA_BYTES);
+    count->all = 1;
+    count->is_unknown = open_rings(count, pid);
+}
+
+static void drain(struct yarn_task_count *count, struct yarn_ring *ring)
+{
+    struct perf_event_header header;
+    struct yarn_wrapped record;
+    enum yarn_ring_next next;
+    yarn_ring_begin(ring);
+    while ((next = yarn_ring_peek(ring, &header, &record)) == YARN_RING_RECORD) {
+        count->all += header.type == PERF_RECORD_FORK;
+        count->ended += header.type == PERF_RECORD_EXIT;
+        count->is_unknown |= header.type == PERF_RECORD_LOST;
+        yarn_ring_take(ring, &header);
+    }
+    count->is_unknown |= next == YARN_RING_BROKEN;
+    yarn_ring_commit(ring);
+}
+
+static void poll_task_count(struct yarn_task_count *count)
+{
+    for (size_t i = 0; i < count->nr_rings; i++)
+        drain(count, &count->rings[i].ring);
+}
+
+static double all_tasks(struct yarn_task_count *count)
+{
+    poll_task_count(count);
+    return count->is_unknown ? NAN : (double)count->all;
+}
+
+static double end_task_stretch(struct yarn_task_count *count)
+{
+    double in_stretch = all_tasks(count) - (double)count->ended_before;
+    count->ended_before = count->ended;
+    return in_stretch;
+}
+
+static void close_task_count(struct yarn_task_count *count)
+{
+    for (size_t i = 0; i < count->nr_rings; i++) {
+        yarn_perf_unmap(count->rings[i].ring.page, YARN_TASK_RING_BYTES);
+        yarn_file_close(count->rings[i].fd);
+    }
+    yarn_arena_close(&count->arena);
+    *count = YARN_TASK_COUNT_CLOSED;
+}
 
 static const char no_counter[] =
     "never counted: others held the counters all the time, so ask for fewer events at once";
@@ -150,8 +271,7 @@ static void report_interval(struct counting *counting, double seconds, double at
     read_all(counting);
     make_rows(counting, true);
     memcpy(counting->before, counting->now, sizeof counting->before);
-    const struct yarn_stat_stretch stretch = {seconds,
-                                              yarn_task_count_end_stretch(&counting->tasks)};
+    const struct yarn_stat_stretch stretch = {seconds, end_task_stretch(&counting->tasks)};
     run->on_interval(run->self, run->rows, run->row_keys, run->nr_rows, &stretch, at_seconds);
 }
 
@@ -165,7 +285,7 @@ static bool wait_until(struct counting *counting, struct yarn_spawn *spawn, uint
         uint64_t wait_ns = follows ? yarn_u64_min(left_ns, YARN_TASK_POLL_NS) : left_ns;
         bool is_over =
             yarn_spawn_wait(spawn, next_ns == UINT64_MAX && !follows ? UINT64_MAX : wait_ns);
-        yarn_task_count_poll(&counting->tasks);
+        poll_task_count(&counting->tasks);
         if (is_over || wait_ns == left_ns)
             return is_over;
     }
@@ -205,13 +325,13 @@ static int run_counted(struct counting *counting, char *const argv[])
         .tids = &spawn.pid, .nr_tids = 1, .reach = YARN_COUNTER_OF_TREE, .starts_at_exec = true};
     int open_err = yarn_counter_set_open(&run->set, run->events->specs, run->events->count, &plan);
     if (run->follows_threads)
-        yarn_task_count_open(&counting->tasks, spawn.pid);
+        open_task_count(&counting->tasks, spawn.pid);
     yarn_counter_set_enable(&run->set);
     yarn_spawn_release(&spawn);
     watch(counting, &spawn);
     yarn_counter_set_disable(&run->set);
-    run->nr_threads = yarn_task_count_all(&counting->tasks);
-    yarn_task_count_close(&counting->tasks);
+    run->nr_threads = all_tasks(&counting->tasks);
+    close_task_count(&counting->tasks);
     err = yarn_spawn_finish(&spawn, &run->status);
     run->wall_seconds = seconds_of(spawn.end_ns - spawn.begin_ns);
     run->user_seconds = seconds_of_time(&spawn.usage.ru_utime);

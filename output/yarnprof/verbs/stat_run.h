@@ -6,8 +6,11 @@
  */
 #pragma once
 
+#include <sys/types.h>
+
+#include "core/base/arena.h"
 #include "core/counters/counter_set.h"
-#include "output/yarnprof/verbs/task_count.h"
+#include "core/record/ring.h"
 #include "output/yarnprof/views/stat.h"
 
 #define YARN_STAT_EVENTS_MAX 512

@@ -3,7 +3,7 @@
 
 #include "core/base/text.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/options/view.h"
+#include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/annotate.h"
 #include "output/yarnprof/views/report.h"

@@ -5,7 +5,7 @@
 
 #include "output/analysis/value/clock.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/options/view.h"
+#include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/diff.h"
 
@@ -102,20 +102,6 @@ static void take_time(struct request *request, const struct yarn_profile *profil
     request->options.to_ns[side] = yarn_u64_max(yarn_u64_min(to_ns, end_ns), from_ns);
 }
 
-static int print(const struct yarn_diff_view *view, const struct yarn_out *out)
-{
-    switch (out->format) {
-    case YARN_OUT_JSON:
-        return yarn_diff_json(view, out);
-    case YARN_OUT_CSV:
-        yarn_diff_rows(view, out, NULL);
-        return 0;
-    default:
-        yarn_diff_text(view, out);
-        return 0;
-    }
-}
-
 static bool has_marks(const struct yarn_diff *diff, char *const *paths)
 {
     for (size_t side = 0; side < 2; side++) {
@@ -152,7 +138,7 @@ static int show(struct request *request, char *const *paths,
     if (!err && request->growth.text)
         view.verdict = yarn_diff_judge(&diff, &request->options, &request->growth);
     if (!err && status < 0)
-        err = print(&view, &request->view.out);
+        yarn_diff_print(&view, &request->view.out);
     if (status < 0 || err)
         status = yarn_out_finish(&request->view.out, "diff", err);
     if (!err && request->growth.text && request->view.out.format == YARN_OUT_CSV)

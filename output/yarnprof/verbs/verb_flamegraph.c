@@ -214,7 +214,10 @@ static int make_tables(struct request *request, struct side *side)
     yarn_sched_cores_sort(&side->cores);
     int err = yarn_sched_view_build(&view, &request->select.choices[0]);
     if (!err)
-        err = yarn_sched_json(&view, &out);
+        err = yarn_out_begin_json(&out);
+    if (!err)
+        err = yarn_sched_print(&view, &out);
+    yarn_out_end_json(&out);
     yarn_sched_view_fini(&view);
     return fclose(out.file) && !err ? -ENOMEM : err;
 }

@@ -42,11 +42,8 @@ static int show_catalogue(struct yarn_out *out)
     }
     int status = yarn_out_open(out, "list");
     if (status < 0) {
-        if (out->format == YARN_OUT_TEXT)
-            yarn_list_text(&catalogue, out);
-        else
-            err = yarn_list_data(&catalogue, out);
-        status = yarn_out_finish(out, "list", err);
+        yarn_list_print(&catalogue, out);
+        status = yarn_out_finish(out, "list", 0);
     }
     yarn_catalogue_fini(&catalogue);
     return status;
@@ -80,7 +77,6 @@ static bool answer(struct yarn_list_answer *answer, struct yarn_arena *arena, co
 static int show_answers(struct yarn_out *out, char *const strings[], size_t count)
 {
     struct yarn_arena arena;
-    int err = 0;
     bool is_understood = true;
     struct yarn_list_answer *answers = calloc(count, sizeof *answers);
     if (!answers)
@@ -90,11 +86,8 @@ static int show_answers(struct yarn_out *out, char *const strings[], size_t coun
         is_understood &= answer(&answers[i], &arena, strings[i]);
     int status = yarn_out_open(out, "list");
     if (status < 0) {
-        if (out->format == YARN_OUT_JSON)
-            err = yarn_list_answers_json(answers, count, out);
-        else
-            yarn_list_answers_text(answers, count, out);
-        status = yarn_out_finish(out, "list", err);
+        yarn_list_print_answers(answers, count, out);
+        status = yarn_out_finish(out, "list", 0);
     }
     yarn_arena_close(&arena);
     free(answers);

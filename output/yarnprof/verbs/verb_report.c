@@ -5,7 +5,7 @@
 #include "core/event/trace_format.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/options/view.h"
+#include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/metric_groups.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/report.h"
@@ -221,15 +221,15 @@ static int print(const struct yarn_profile_report *report, const struct yarn_out
     if (out->format == YARN_OUT_JSON)
         return yarn_report_json(report, out);
     if (report->view == YARN_REPORT_CALLS)
-        yarn_report_calls(report, out, NULL);
+        yarn_report_calls(report, out);
     else if (report->view == YARN_REPORT_BRANCHES)
-        yarn_report_branches(report, out, NULL);
+        yarn_report_branches(report, out);
     else if (out->format == YARN_OUT_TEXT)
         return yarn_report_text(report, out);
     else if (report->view == YARN_REPORT_ROWS)
-        yarn_report_rows(report, out, NULL);
+        yarn_report_rows(report, out);
     else
-        yarn_report_nodes(report, out, NULL);
+        yarn_report_nodes(report, out);
     return 0;
 }
 

@@ -4,7 +4,7 @@
 #include "output/analysis/load/load_stream.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/options/view.h"
+#include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/saved_view.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
@@ -86,32 +86,13 @@ static const struct yarn_command command = {
     .take = take,
 };
 
-static int print(const struct request *request, const struct yarn_sched_view *view)
-{
-    const struct yarn_out *out = &request->view.out;
-    if (out->format == YARN_OUT_JSON)
-        return yarn_sched_json(view, out);
-    if (request->has_cores)
-        return yarn_sched_wait_for_core(view, out, NULL);
-    if (request->has_wakers) {
-        int err = yarn_sched_wakers(view, out, NULL);
-        return err || out->format == YARN_OUT_CSV ? err : yarn_sched_locks(view, out, NULL);
-    }
-    if (out->format == YARN_OUT_TEXT && request->is_timeline)
-        return yarn_sched_timeline_text(view, out);
-    if (view->streams)
-        yarn_stream_list_print(view->streams, view->shown, out, NULL);
-    else
-        yarn_sched_threads(view, out, NULL);
-    return 0;
-}
-
 static int show(struct request *request, const struct yarn_profile *profile,
                 struct yarn_sched_log *sched, struct yarn_wakings *wakings)
 {
     struct yarn_sched_view view = {.profile = profile,
                                    .sched = sched,
                                    .comms = request->is_trace ? NULL : &wakings->comms,
+                                   .is_timeline = request->is_timeline,
                                    .has_wakers = request->has_wakers,
                                    .cores = request->has_cores ? &request->cores : NULL,
                                    .shown = &request->shown,
@@ -128,7 +109,7 @@ static int show(struct request *request, const struct yarn_profile *profile,
         err = yarn_sched_view_build(&view, &request->view.select.choices[0]);
     int status = err ? -1 : yarn_out_open(&request->view.out, "sched");
     if (!err && status < 0)
-        err = print(request, &view);
+        err = yarn_sched_print(&view, &request->view.out);
     if (status < 0)
         status = yarn_out_finish(&request->view.out, "sched", err);
     yarn_sched_view_fini(&view);

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/options/view.h"
+#include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/script.h"
-#include "output/yarnprof/views/script_streams.h"
 
 enum { FIELDS = YARN_ARGUMENT_OWN, NO_HEADER, SAMPLES_ONLY, COUPLEBREAK };
 

@@ -194,16 +194,10 @@ static int print(struct request *request, const struct yarn_stat_totals *totals)
 {
     size_t nr_intervals = request->is_live ? 0 : request->nr_intervals;
     int status = open_out(request);
-    int err = 0;
     if (status >= 0)
         return status;
-    if (request->out.format == YARN_OUT_JSON)
-        err = yarn_stat_put_json(&request->out, totals, request->intervals, nr_intervals);
-    else if (request->out.format == YARN_OUT_CSV)
-        yarn_stat_put_csv(&request->out, totals, request->intervals, nr_intervals);
-    else
-        yarn_stat_print(&request->out, totals, request->intervals, nr_intervals);
-    return finish_out(request, err);
+    yarn_stat_show(&request->out, totals, request->intervals, nr_intervals);
+    return finish_out(request, 0);
 }
 
 /* ---- intervals ---- */

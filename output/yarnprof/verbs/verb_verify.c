@@ -6,7 +6,6 @@
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/options/newest.h"
 #include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/verb.h"
 

@@ -181,10 +181,7 @@ static void put_function(const struct yarn_annotate *annotate, struct yarn_json 
 
 int yarn_annotate_json(const struct yarn_annotate *annotate, const struct yarn_out *out)
 {
-    struct yarn_json *json = yarn_json_new(out->file);
-    if (!json)
-        return -ENOMEM;
-    yarn_json_begin_object(json, NULL);
+    struct yarn_json *json = out->json;
     put_function(annotate, json);
     int err = put_part_of_events(annotate, json, "events", EVENT);
     if (!err)
@@ -195,7 +192,5 @@ int yarn_annotate_json(const struct yarn_annotate *annotate, const struct yarn_o
     for (size_t i = 0; i < annotate->nr_notes; i++)
         yarn_json_text(json, NULL, annotate->notes[i]);
     yarn_json_end_array(json);
-    yarn_json_end_object(json);
-    yarn_json_free(json);
     return err;
 }

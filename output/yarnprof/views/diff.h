@@ -6,10 +6,41 @@
  */
 #pragma once
 
+#include <regex.h>
+
 #include "output/fold/diff.h"
 #include "output/text/json.h"
 #include "output/yarnprof/io/out.h"
-#include "output/yarnprof/views/diff_limit.h"
+
+struct yarn_diff_limit {
+    const char *text; /* as it was asked for, borrowed; NULL: there is no limit */
+    double percent;
+    bool has_function;
+    regex_t function;
+};
+
+/* Who grew the most of those that grew too much; else the total that is known least. */
+struct yarn_diff_verdict {
+    bool is_exceeded;
+    uint32_t event;
+    const struct yarn_diff_row *row; /* NULL: the event's total */
+    double percent;                  /* it grew by so much; infinite where there was none before */
+    double seen_percent;             /* what grew less is within noise */
+    size_t nr_judged;                /* events that both sides recorded */
+    size_t nr_matching;              /* rows of functions that were asked for */
+    size_t nr_runs;                  /* so many a side would tell the limit; 0: these do */
+};
+
+/* -EINVAL. */
+YARN_MUST_CHECK int yarn_diff_limit_parse(struct yarn_diff_limit *limit, const char *text);
+void yarn_diff_limit_fini(struct yarn_diff_limit *limit);
+
+struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
+                                         const struct yarn_diff_options *options,
+                                         const struct yarn_diff_limit *limit);
+/* One line. */
+void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_diff_limit *limit,
+                             const struct yarn_diff_verdict *verdict, FILE *file);
 
 struct yarn_diff_view {
     const struct yarn_diff *diff;
@@ -21,16 +52,4 @@ struct yarn_diff_view {
     struct yarn_diff_verdict verdict; /* of that */
 };
 
-void yarn_diff_text(const struct yarn_diff_view *view, const struct yarn_out *out);
-/* -ENOMEM. */
-YARN_MUST_CHECK int yarn_diff_json(const struct yarn_diff_view *view, const struct yarn_out *out);
-/* The list of rows, as CSV or JSON. */
-void yarn_diff_rows(const struct yarn_diff_view *view, const struct yarn_out *out,
-                    struct yarn_json *json);
-
-/* False for the rows of an event that are more than the limit, or within noise; `nr_rows` counts
- * the event's rows up to this one. */
-bool yarn_diff_is_shown(const struct yarn_diff_view *view, size_t row, size_t *nr_rows);
-/* The module's path or what follows its last slash. */
-const char *yarn_diff_module(const struct yarn_diff_view *view, const struct yarn_diff_row *row,
-                             bool is_path);
+void yarn_diff_print(const struct yarn_diff_view *view, const struct yarn_out *out);

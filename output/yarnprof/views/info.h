@@ -19,8 +19,7 @@ struct yarn_info_threads yarn_info_threads_of(const struct yarn_profile *profile
 uint64_t yarn_info_cpu_ns(const struct yarn_profile_dump *dump);
 
 void yarn_info_text(const struct yarn_profile *profile, const struct yarn_out *out);
-/* -ENOMEM. */
-YARN_MUST_CHECK int yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *out);
+void yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *out);
 
 /* Build ids are bytes; `size` of ret_text is at least 2 * 32 + 1. */
 const char *yarn_info_build_id(struct yarn_span build_id, char *ret_text, size_t size);

@@ -329,17 +329,10 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     yarn_json_end_object(json);
 }
 
-int yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *out)
+void yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *out)
 {
-    struct yarn_json *json = yarn_json_new(out->file);
-    if (!json)
-        return -ENOMEM;
-    yarn_json_begin_object(json, NULL);
-    yarn_json_begin_array(json, "dumps");
+    yarn_json_begin_array(out->json, "dumps");
     for (size_t i = 0; i < profile->nr_dumps; i++)
-        put_dump(json, profile, i);
-    yarn_json_end_array(json);
-    yarn_json_end_object(json);
-    yarn_json_free(json);
-    return 0;
+        put_dump(out->json, profile, i);
+    yarn_json_end_array(out->json);
 }

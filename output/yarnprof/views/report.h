@@ -51,15 +51,11 @@ YARN_MUST_CHECK int yarn_report_json(const struct yarn_profile_report *report,
 
 /* Each in the form of `out`; `json` is that of YARN_OUT_JSON. Rows and nodes of a tree not as text.
  */
-void yarn_report_rows(const struct yarn_profile_report *report, const struct yarn_out *out,
-                      struct yarn_json *json);
-void yarn_report_nodes(const struct yarn_profile_report *report, const struct yarn_out *out,
-                       struct yarn_json *json);
+void yarn_report_rows(const struct yarn_profile_report *report, const struct yarn_out *out);
+void yarn_report_nodes(const struct yarn_profile_report *report, const struct yarn_out *out);
 /* Calls and their cost; edges of branches. */
-void yarn_report_calls(const struct yarn_profile_report *report, const struct yarn_out *out,
-                       struct yarn_json *json);
-void yarn_report_branches(const struct yarn_profile_report *report, const struct yarn_out *out,
-                          struct yarn_json *json);
+void yarn_report_calls(const struct yarn_profile_report *report, const struct yarn_out *out);
+void yarn_report_branches(const struct yarn_profile_report *report, const struct yarn_out *out);
 
 /* Of each function; in all three formats. -ENOMEM. */
 YARN_MUST_CHECK int yarn_report_metrics(const struct yarn_profile_report *report,

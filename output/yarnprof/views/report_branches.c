@@ -126,11 +126,10 @@ static void print_text(const struct yarn_profile_report *report, const struct ya
                     out->file);
 }
 
-void yarn_report_branches(const struct yarn_profile_report *report, const struct yarn_out *out,
-                          struct yarn_json *json)
+void yarn_report_branches(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_branches *branches = &report->branches;
-    struct yarn_show_table table = {.out = out, .json = json, .self = report, .parts = {columns}};
+    struct yarn_show_table table = {.out = out, .self = report, .parts = {columns}};
     size_t limit = report->limit ? report->limit : SIZE_MAX;
     if (out->format == YARN_OUT_TEXT)
         print_text(report, out, &table, yarn_size_min(limit, branches->count));

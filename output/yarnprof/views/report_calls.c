@@ -115,11 +115,10 @@ static void print_probe(const struct yarn_profile_report *report, const struct y
                     out->file);
 }
 
-void yarn_report_calls(const struct yarn_profile_report *report, const struct yarn_out *out,
-                       struct yarn_json *json)
+void yarn_report_calls(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_calls *calls = &report->calls;
-    struct yarn_show_table table = {.out = out, .json = json, .self = report, .parts = {columns}};
+    struct yarn_show_table table = {.out = out, .self = report, .parts = {columns}};
     if (out->format == YARN_OUT_TEXT) {
         yarn_report_print_head(report, out);
         (void)fputc('\n', out->file);
@@ -128,6 +127,6 @@ void yarn_report_calls(const struct yarn_profile_report *report, const struct ya
     if (out->format == YARN_OUT_TEXT)
         print_probe(report, out);
     else if (out->format == YARN_OUT_JSON)
-        yarn_json_u64_if(json, "probe_ns", has_clock(report) && calls->knows_probe_ns,
+        yarn_json_u64_if(out->json, "probe_ns", has_clock(report) && calls->knows_probe_ns,
                          yarn_calls_probe_ns(calls));
 }

@@ -162,22 +162,15 @@ static int put_notes(const struct yarn_profile_report *report, struct yarn_json 
 
 int yarn_report_json(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
-    struct yarn_json *json = yarn_json_new(out->file);
-    if (!json)
-        return -ENOMEM;
-    yarn_json_begin_object(json, NULL);
-    put_events(report, json);
-    put_statuses(report, json);
+    put_events(report, out->json);
+    put_statuses(report, out->json);
     if (report->view == YARN_REPORT_BRANCHES)
-        yarn_report_branches(report, out, json);
+        yarn_report_branches(report, out);
     else
-        yarn_report_rows(report, out, json);
+        yarn_report_rows(report, out);
     if (report->view == YARN_REPORT_CALLS)
-        yarn_report_calls(report, out, json);
+        yarn_report_calls(report, out);
     else if (report->view == YARN_REPORT_TREE || report->view == YARN_REPORT_CALLERS)
-        yarn_report_nodes(report, out, json);
-    int err = put_notes(report, json);
-    yarn_json_end_object(json);
-    yarn_json_free(json);
-    return err;
+        yarn_report_nodes(report, out);
+    return put_notes(report, out->json);
 }

@@ -209,43 +209,29 @@ static const struct yarn_show_column metrics[] = {
     {0},
 };
 
-static int print_json(const struct table *table, struct yarn_show_table *shown)
-{
-    const struct yarn_metric_file *file = table->report->metrics;
-    struct yarn_json *json = yarn_json_new(shown->out->file);
-    struct yarn_show_table legend = {.out = shown->out, .json = json, .parts = {metrics}};
-    if (!json)
-        return -ENOMEM;
-    shown->json = json;
-    yarn_json_begin_object(json, NULL);
-    yarn_show_rows(&legend, "metrics", file->metrics, file->nr_metrics, sizeof *file->metrics, 0);
-    yarn_json_text_or_null(json, "missing", missing_of(table));
-    yarn_show_rows(shown, "functions", table->lines, table->nr_lines, sizeof *table->lines, 0);
-    yarn_json_end_object(json);
-    yarn_json_free(json);
-    return 0;
-}
-
 static int print(const struct table *table, const struct yarn_out *out)
 {
+    const struct yarn_metric_file *file = table->report->metrics;
     bool is_text = out->format == YARN_OUT_TEXT;
-    struct yarn_show_column *values = make_columns(table->report->metrics);
+    struct yarn_show_column *values = make_columns(file);
+    struct yarn_show_table legend = {.out = out, .parts = {metrics}};
     struct yarn_show_table shown = {
         .out = out,
         .self = table,
         .parts = {is_text ? values : names, is_text ? names : values},
     };
-    int err = 0;
     if (!values)
         return -ENOMEM;
     if (is_text)
         print_head(table, out);
-    if (out->format == YARN_OUT_JSON)
-        err = print_json(table, &shown);
-    else
-        yarn_show_rows(&shown, NULL, table->lines, table->nr_lines, sizeof *table->lines, 0);
+    if (out->json) {
+        yarn_show_rows(&legend, "metrics", file->metrics, file->nr_metrics, sizeof *file->metrics,
+                       0);
+        yarn_json_text_or_null(out->json, "missing", missing_of(table));
+    }
+    yarn_show_rows(&shown, "functions", table->lines, table->nr_lines, sizeof *table->lines, 0);
     free(values);
-    return err;
+    return 0;
 }
 
 int yarn_report_metrics(const struct yarn_profile_report *report, const struct yarn_out *out)

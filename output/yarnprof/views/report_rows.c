@@ -283,12 +283,10 @@ static const struct yarn_show_column keys[YARN_BY_COUNT][KEY_COLUMNS] = {
                        YARN_SHOW_COLUMN("value", NULL, .get = get_text)},
 };
 
-void yarn_report_rows(const struct yarn_profile_report *report, const struct yarn_out *out,
-                      struct yarn_json *json)
+void yarn_report_rows(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     struct yarn_show_table table = {
         .out = out,
-        .json = json,
         .self = report,
         .parts = {keys[report->rows.by], yarn_report_sums},
     };
@@ -321,11 +319,9 @@ static const struct yarn_show_column nodes[] = {
 };
 
 /* A list and no nest: stacks are deeper than what readers of JSON take. */
-void yarn_report_nodes(const struct yarn_profile_report *report, const struct yarn_out *out,
-                       struct yarn_json *json)
+void yarn_report_nodes(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
-    struct yarn_show_table table = {
-        .out = out, .json = json, .self = report, .parts = {nodes, yarn_report_sums}};
+    struct yarn_show_table table = {.out = out, .self = report, .parts = {nodes, yarn_report_sums}};
     const struct yarn_tree *tree = &report->tree;
     uint32_t number = tree->count ? 0 : YARN_DUMP_NONE;
     yarn_show_begin(&table, report->view == YARN_REPORT_TREE ? "tree" : "callers");

@@ -20,6 +20,7 @@ struct yarn_sched_row {
 struct yarn_sched_view {
     const struct yarn_profile *profile;
     const struct yarn_table *comms;         /* names by raw pid; NULL: of a trace file */
+    bool is_timeline;                       /* of text a line a thread */
     bool has_wakers;                        /* who woke whom is shown */
     const struct yarn_sched_cores *cores;   /* sorted; NULL: who had the core is not shown */
     const struct yarn_sched_log *sched;     /* sorted; owners are threads of the profile */
@@ -37,41 +38,25 @@ YARN_MUST_CHECK int yarn_sched_view_build(struct yarn_sched_view *view,
 /* Idempotent. */
 void yarn_sched_view_fini(struct yarn_sched_view *view);
 
-/* How many of them are shown. */
-size_t yarn_sched_view_count(const struct yarn_sched_view *view);
-/* Of a row: what the thread was called at its end, and its process. */
-const char *yarn_sched_view_comm(const struct yarn_sched_view *view,
-                                 const struct yarn_sched_row *row);
 /* Of a number that the kernel has for a thread of no process that was recorded. */
 const char *yarn_sched_view_foreign(const struct yarn_sched_view *view, uint32_t tid);
-uint32_t yarn_sched_view_pid(const struct yarn_sched_view *view, const struct yarn_sched_row *row);
 
 /* What the dumps say of the whole. */
 struct yarn_sched_missing {
     uint64_t cut_ns, lost, refused;
     size_t nr_unrecorded; /* processes without switches */
 };
-struct yarn_sched_missing yarn_sched_view_missing(const struct yarn_sched_view *view);
 
-/* The line above a table; what is missing, below it. */
-void yarn_sched_head_text(const struct yarn_sched_view *view, const struct yarn_out *out);
-void yarn_sched_notes_text(const struct yarn_sched_view *view, const struct yarn_out *out);
-
-/* Each list in the form of `out`; `json` is that of YARN_OUT_JSON. */
-void yarn_sched_threads(const struct yarn_sched_view *view, const struct yarn_out *out,
-                        struct yarn_json *json);
 /* Who woke whom: a row a pair, the most wakings first. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_wakers(const struct yarn_sched_view *view,
-                                      const struct yarn_out *out, struct yarn_json *json);
+                                      const struct yarn_out *out);
 /* Who was on the core while a thread waited for it: a row a pair, the longest first. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_wait_for_core(const struct yarn_sched_view *view,
-                                             const struct yarn_out *out, struct yarn_json *json);
-/* Who held locks that another waited for: a row a pair, the longest first. -ENOMEM. */
-YARN_MUST_CHECK int yarn_sched_locks(const struct yarn_sched_view *view, const struct yarn_out *out,
-                                     struct yarn_json *json);
-
-/* All of them. -ENOMEM. */
-YARN_MUST_CHECK int yarn_sched_json(const struct yarn_sched_view *view, const struct yarn_out *out);
-/* A line a thread. -ENOMEM. */
-YARN_MUST_CHECK int yarn_sched_timeline_text(const struct yarn_sched_view *view,
                                              const struct yarn_out *out);
+/* Who held locks that another waited for: a row a pair, the longest first. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_locks(const struct yarn_sched_view *view,
+                                     const struct yarn_out *out);
+
+/* In the form of `out`. -ENOMEM. */
+YARN_MUST_CHECK int yarn_sched_print(const struct yarn_sched_view *view,
+                                     const struct yarn_out *out);

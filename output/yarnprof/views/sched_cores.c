@@ -200,10 +200,9 @@ static uint64_t count_lost(const struct yarn_profile *profile)
     return lost;
 }
 
-int yarn_sched_wait_for_core(const struct yarn_sched_view *view, const struct yarn_out *out,
-                             struct yarn_json *json)
+int yarn_sched_wait_for_core(const struct yarn_sched_view *view, const struct yarn_out *out)
 {
-    struct yarn_show_table table = {.out = out, .json = json, .self = view, .parts = {columns}};
+    struct yarn_show_table table = {.out = out, .self = view, .parts = {columns}};
     struct collection all = {.view = view};
     if (view->cores->count)
         collect(&all);

@@ -159,10 +159,9 @@ static const struct yarn_show_column columns[] = {
     {0},
 };
 
-int yarn_sched_locks(const struct yarn_sched_view *view, const struct yarn_out *out,
-                     struct yarn_json *json)
+int yarn_sched_locks(const struct yarn_sched_view *view, const struct yarn_out *out)
 {
-    struct yarn_show_table table = {.out = out, .json = json, .self = view, .parts = {columns}};
+    struct yarn_show_table table = {.out = out, .self = view, .parts = {columns}};
     bool is_text = out->format == YARN_OUT_TEXT;
     struct pair *rows;
     size_t count;

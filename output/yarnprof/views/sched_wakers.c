@@ -167,10 +167,9 @@ static const char *why_none(const struct yarn_sched_view *view)
                  "perf_event_paranoid -1) and a readable tracefs\n";
 }
 
-int yarn_sched_wakers(const struct yarn_sched_view *view, const struct yarn_out *out,
-                      struct yarn_json *json)
+int yarn_sched_wakers(const struct yarn_sched_view *view, const struct yarn_out *out)
 {
-    struct yarn_show_table table = {.out = out, .json = json, .parts = {columns}};
+    struct yarn_show_table table = {.out = out, .parts = {columns}};
     struct pair *rows;
     size_t count;
     int err = make_pairs(view, &rows, &count);

@@ -4,13 +4,13 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/analysis/profile/profile.h"
 #include "output/analysis/value/clock.h"
 #include "output/fold/choice.h"
 #include "output/text/data_source.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/io/progress.h"
 #include "output/yarnprof/options/command_line.h"
-#include "output/yarnprof/views/script_streams.h"
 
 static const char *const field_names[YARN_SCRIPT_FIELD_COUNT] = {
     "comm", "pid",    "tid", "cpu",  "time",  "period", "event",    "ip",
@@ -66,8 +66,15 @@ static bool has(const struct yarn_script *script, enum yarn_script_field field)
     return script->fields & (1u << field);
 }
 
-void yarn_script_begin(const struct yarn_script *script, const struct yarn_script_line *line,
-                       FILE *file)
+/* The begin of a line, up to the event; without one, up to the time. */
+struct beginning {
+    const char *comm, *event; /* NULL: none */
+    uint32_t pid, tid;
+    int cpu; /* negative: none */
+    uint64_t time_ns, period;
+};
+
+static void begin_line(const struct yarn_script *script, const struct beginning *line, FILE *file)
 {
     if (has(script, YARN_SCRIPT_COMM)) {
         yarn_legible_print(line->comm, file);
@@ -95,7 +102,7 @@ static void print_begin(const struct yarn_script *script, const struct yarn_time
 {
     const struct yarn_profile *profile = script->profile;
     const struct yarn_profile_dump *dump = &profile->dumps[entry->dump];
-    struct yarn_script_line line = {
+    struct beginning line = {
         .comm = yarn_profile_text(profile, entry->comm),
         .event =
             entry->text ? NULL : yarn_profile_text(profile, profile->events[entry->event].name),
@@ -107,7 +114,7 @@ static void print_begin(const struct yarn_script *script, const struct yarn_time
     line.tid = entry->thread == YARN_DUMP_NONE ? line.pid : profile->threads[entry->thread].tid;
     if (entry->thread == YARN_DUMP_NONE && !entry->text) /* of another process */
         line.pid = line.tid = entry->detail ? profile->details[entry->detail - 1].raw_pid : 0;
-    yarn_script_begin(script, &line, file);
+    begin_line(script, &line, file);
 }
 
 static void print_frame_anew(const struct yarn_script *script, FILE *file,
@@ -240,6 +247,88 @@ static void print_header(const struct yarn_script *script, FILE *file)
     (void)fputs("# ========\n#\n", file);
 }
 
+static void print_stream_entry(const struct yarn_script *script, struct yarn_stream *stream,
+                               const struct yarn_entry *entry, FILE *file)
+{
+    bool is_own = yarn_stream_is_own(stream, entry->pid); /* else its process is not known */
+    const struct beginning line = {
+        .comm = yarn_stream_task(stream, entry),
+        .pid = is_own ? yarn_stream_pid(stream) : (uint32_t)entry->pid,
+        .tid = (uint32_t)entry->pid,
+        .cpu = entry->cpu,
+        .time_ns = entry->time_ns,
+        .event = yarn_stream_event_name(stream, entry),
+        .period = 1,
+    };
+    const char *info = yarn_stream_info(stream, entry);
+    begin_line(script, &line, file);
+    if (info && script->fields & 1u << YARN_SCRIPT_TRACE)
+        yarn_legible_print(info, file);
+    (void)fputc('\n', file);
+}
+
+void yarn_script_streams(const struct yarn_script *script, const struct yarn_stream_view *shown,
+                         const struct yarn_out *out)
+{
+    for (size_t i = 0; i < script->streams->count; i++) {
+        size_t count;
+        struct yarn_stream *stream = script->streams->list[i];
+        const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
+        struct yarn_stream_choice choice = yarn_stream_choice_of(script->streams, shown, i);
+        for (size_t e = 0; e < count && !ferror(out->file); e++)
+            if (yarn_stream_choice_passes(&choice, &entries[e]))
+                print_stream_entry(script, stream, &entries[e], out->file);
+    }
+}
+
+static size_t first_at(const struct yarn_entry *entries, size_t count, uint64_t time_ns)
+{
+    size_t low = 0;
+    while (low < count) {
+        size_t middle = low + (count - low) / 2;
+        if (entries[middle].time_ns < time_ns)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* A core has one event of a kind at a time. */
+static const struct yarn_entry *find_target(const struct yarn_stream *stream,
+                                            const struct yarn_timeline_entry *sample,
+                                            const char *event)
+{
+    size_t count;
+    int id;
+    const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
+    if (yarn_stream_find_event(stream, event, &id))
+        return NULL;
+    for (size_t i = first_at(entries, count, sample->time_ns);
+         i < count && entries[i].time_ns == sample->time_ns; i++) {
+        const struct yarn_entry *origin = yarn_couplebreak_origin(&entries[i]);
+        if (origin && origin->event_id == id && origin->cpu == sample->cpu)
+            return &entries[i];
+    }
+    return NULL;
+}
+
+static void print_target(const struct yarn_script *script, const struct yarn_timeline_entry *sample,
+                         FILE *file)
+{
+    const struct yarn_profile *profile = script->profile;
+    struct yarn_stream *stream = yarn_stream_list_of_dump(script->streams, sample->dump);
+    const char *event = yarn_profile_text(profile, profile->events[sample->event].name);
+    const struct yarn_entry *target = stream ? find_target(stream, sample, event) : NULL;
+    const struct yarn_stream_view shown = {.profile = profile, .filter = script->filter};
+    if (!target || !yarn_stream_view_has_thread(&shown, stream, target) ||
+        !yarn_filter_list_has(script->filter->lists[YARN_FILTER_EVENT],
+                              yarn_stream_event_name(stream, target)))
+        return;
+    print_stream_entry(script, stream, target, file);
+    (void)fputc('\n', file);
+}
+
 static bool passes(const struct printer *printer, const struct yarn_timeline_entry *entry)
 {
     const struct yarn_choice *choice = printer->script->choice;
@@ -268,7 +357,7 @@ static int print_entry(struct printer *printer, struct yarn_timeline_entry *entr
 {
     int err = print_own(printer, entry);
     if (!err && printer->script->streams && !entry->text)
-        yarn_script_target(printer->script, entry, printer->file);
+        print_target(printer->script, entry, printer->file);
     return err;
 }
 

@@ -80,12 +80,6 @@ double yarn_stat_plus_minus(const double *values, size_t count);
 /* One after the other: the stretches, each as it ends, and the totals. */
 void yarn_stat_print_interval(const struct yarn_out *out, const struct yarn_stat *stat,
                               bool is_first);
-void yarn_stat_print(const struct yarn_out *out, const struct yarn_stat_totals *totals,
-                     const struct yarn_stat *intervals, size_t nr_intervals);
 
-/* -ENOMEM. */
-YARN_MUST_CHECK int yarn_stat_put_json(const struct yarn_out *out,
-                                       const struct yarn_stat_totals *totals,
-                                       const struct yarn_stat *intervals, size_t nr_intervals);
-void yarn_stat_put_csv(const struct yarn_out *out, const struct yarn_stat_totals *totals,
-                       const struct yarn_stat *intervals, size_t nr_intervals);
+void yarn_stat_show(const struct yarn_out *out, const struct yarn_stat_totals *totals,
+                    const struct yarn_stat *intervals, size_t nr_intervals);

@@ -349,11 +349,10 @@ static void put_entries(const struct yarn_stream_list *streams, size_t number,
 }
 
 void yarn_stream_list_print(const struct yarn_stream_list *streams,
-                            const struct yarn_stream_view *shown, const struct yarn_out *out,
-                            struct yarn_json *json)
+                            const struct yarn_stream_view *shown, const struct yarn_out *out)
 {
     struct shown_entry at = {.count = 0};
-    struct yarn_show_table table = {.out = out, .json = json, .self = &at, .parts = {columns}};
+    struct yarn_show_table table = {.out = out, .self = &at, .parts = {columns}};
     bool is_text = out->format == YARN_OUT_TEXT, has_any = false;
     for (size_t i = 0; i < streams->count; i++)
         has_any |= yarn_stream_n_couplebreak_events(streams->list[i]) != 0;
@@ -383,12 +382,11 @@ static void put_stream(const struct yarn_stream *stream, struct yarn_json *json)
 }
 
 void yarn_stream_list_json(const struct yarn_stream_list *streams,
-                           const struct yarn_stream_view *shown, const struct yarn_out *out,
-                           struct yarn_json *json)
+                           const struct yarn_stream_view *shown, const struct yarn_out *out)
 {
-    yarn_json_begin_array(json, "streams");
+    yarn_json_begin_array(out->json, "streams");
     for (size_t i = 0; i < streams->count; i++)
-        put_stream(streams->list[i], json);
-    yarn_json_end_array(json);
-    yarn_stream_list_print(streams, shown, out, json);
+        put_stream(streams->list[i], out->json);
+    yarn_json_end_array(out->json);
+    yarn_stream_list_print(streams, shown, out);
 }

@@ -60,9 +60,7 @@ void yarn_stream_list_narrow(const struct yarn_stream_list *streams,
 
 /* Those that pass, in the form of `out`; `json` is that of YARN_OUT_JSON. */
 void yarn_stream_list_print(const struct yarn_stream_list *streams,
-                            const struct yarn_stream_view *shown, const struct yarn_out *out,
-                            struct yarn_json *json);
+                            const struct yarn_stream_view *shown, const struct yarn_out *out);
 /* `streams` and `events`. */
 void yarn_stream_list_json(const struct yarn_stream_list *streams,
-                           const struct yarn_stream_view *shown, const struct yarn_out *out,
-                           struct yarn_json *json);
+                           const struct yarn_stream_view *shown, const struct yarn_out *out);

@@ -78,15 +78,10 @@ static const char *shown(enum yarn_out_format format, int columns, bool has_colo
     ck_assert_ptr_nonnull(out.file);
     struct yarn_show_table table = {.out = &out, .self = &is_wide, .parts = {numbers, names}};
     table.has_paint = true;
-    if (format == YARN_OUT_JSON) {
-        table.json = yarn_json_new(out.file);
-        yarn_json_begin_object(table.json, NULL);
-    }
+    if (format == YARN_OUT_JSON)
+        ck_assert_int_eq(yarn_out_begin_json(&out), 0);
     yarn_show_rows(&table, "things", things, YARN_COUNT_OF(things), sizeof things[0], limit);
-    if (format == YARN_OUT_JSON) {
-        yarn_json_end_object(table.json);
-        yarn_json_free(table.json);
-    }
+    yarn_out_end_json(&out);
     (void)fclose(out.file);
     return text;
 }
