@@ -3,8 +3,10 @@
  *
  * A perf record of a session, made typed. The events of a session may have attrs of their own in
  * one ring: the identifier, which stands first in a sample and last in every other record, says
- * whose it is. Knows what kinds say; does not know how fields are laid out (fields), rings' order
- * (merge) or what becomes of a record (listener). Bytes are untrusted.
+ * whose it is. Fields are where the attr of the event puts them: the one reading of what
+ * perf_event_open(2) documents as bytes, also for yarn_record_decode of libyarn. Knows every field
+ * and kind up to Linux 6.18; does not know rings' order (merge) or what becomes of a record
+ * (listener). Bytes are untrusted.
  *
  * Threads, signals: pure functions over values; safe anywhere.
  */

@@ -8,8 +8,31 @@
  */
 #pragma once
 
-#include "recording/pipeline/known_names.h"
+#include "core/base/table.h"
 #include "unwind/image_cache.h"
+#include "unwind/symbol/symbols.h"
+
+/* Names of functions that were found for one process of several, for the others: by image and
+ * function. Where there is no room for more all are dropped. Does not know how names are found. */
+
+struct yarn_known_names {
+    struct yarn_arena names; /* an array of struct yarn_known_name */
+    struct yarn_arena texts;
+    struct yarn_table by_place; /* hash of image and function -> place in that */
+};
+
+YARN_MUST_CHECK int yarn_known_names_open(struct yarn_known_names *names);
+
+/* Answers the question, if it can. */
+void yarn_known_names_answer(const struct yarn_known_names *names, const struct yarn_image *image,
+                             struct yarn_symbol_question *question);
+
+/* Keeps a copy of the answer, if there is one. */
+void yarn_known_names_keep(struct yarn_known_names *names, const struct yarn_image *image,
+                           const struct yarn_symbol_question *question);
+
+/* Idempotent. */
+void yarn_known_names_close(struct yarn_known_names *names);
 
 struct yarn_pipeline_shared {
     struct yarn_symbols *symbols; /* owned */
