@@ -15,7 +15,7 @@ enum table { /* ProfilesDictionary's fields */
              STACKS = 7,
 };
 
-enum { LINES_MAX = 64, TRACE_ID_BYTES = 16, SPAN_ID_BYTES = 8 };
+enum { LINES_MAX = 64 };
 
 static const char *const attribute_names[] = {
     [YARN_OTLP_THREAD_NAME] = "thread.name",
@@ -247,16 +247,11 @@ int yarn_otlp_stack(struct yarn_otlp_dictionary *dictionary,
 /* Index 0 of each table is for what is not set. */
 static void put_zeros(struct yarn_otlp_dictionary *dictionary)
 {
-    static const enum table empty[] = {MAPPINGS, LOCATIONS, FUNCTIONS, ATTRIBUTES, STACKS};
-    static const uint8_t zeros[TRACE_ID_BYTES];
+    static const enum table empty[] = {MAPPINGS, LOCATIONS, FUNCTIONS, LINKS, ATTRIBUTES, STACKS};
     for (size_t i = 0; i < YARN_COUNT_OF(empty); i++) {
         yarn_wire_bytes(&dictionary->wire, empty[i], YARN_SPAN_EMPTY);
         dictionary->counts[empty[i]] = 1;
     }
-    size_t begin = yarn_wire_begin(&dictionary->wire, LINKS);
-    yarn_wire_bytes(&dictionary->wire, 1, yarn_span_of(zeros, TRACE_ID_BYTES));
-    yarn_wire_bytes(&dictionary->wire, 2, yarn_span_of(zeros, SPAN_ID_BYTES));
-    yarn_wire_end(&dictionary->wire, begin);
 }
 
 int yarn_otlp_dictionary_init(struct yarn_otlp_dictionary *dictionary,

@@ -70,9 +70,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         kind, decode = PATHS.get(self.path, (None, None))
-        status, answer = 200, b"{}"
+        status, answer, place = 200, self.server.answer, None
         if self.server.refuses:
             status, answer = 429, b"too many profiles"
+        elif self.server.place:
+            status, answer, place = 308, b"", self.server.place
         elif self.headers["Content-Type"] != kind:
             status, answer = 415, f"{self.path} takes {kind}".encode()
         else:
@@ -81,6 +83,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
             except Exception as error:  # whatever is wrong with it
                 status, answer = 400, repr(error).encode()
         self.send_response(status)
+        if place:
+            self.send_header("Location", place)
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
@@ -100,7 +104,7 @@ class Push(harness.Case):
 
     def setUp(self):
         super().setUp()
-        self.server.taken, self.server.refuses = [], False
+        self.server.taken, self.server.refuses, self.server.place, self.server.answer = [], False, None, b"{}"
         self.dumps = self.folder()
         for rank in range(2):
             run = self.run_program([sys.executable, "-c", BUSY.format(300_000 + rank)], SLURM_PROCID=str(rank))
@@ -148,6 +152,34 @@ class Push(harness.Case):
         done = self.push("--to=parca", self.url, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, rb"429: too many profiles")
+
+    def test_what_an_otlp_server_takes_in_part_is_a_failure(self):
+        # partial_success { rejected_profiles: 3 error_message: "too old" }
+        self.server.answer = b"\x0a\x0b\x08\x03\x12\x07too old"
+        done = self.push("--to=otlp", self.url, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, rb"answers 200: 3 profiles were not taken: too old")
+        for whole in b"", b"\x0a\x00":
+            self.server.answer = whole
+            self.assertEqual(self.push("--to=otlp", self.url).stderr, b"")
+
+    def test_a_server_elsewhere_is_named(self):
+        self.server.place = "http://127.0.0.1:1/other"
+        done = self.push("--to=otlp", self.url, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertRegex(done.stderr, rb"answers 308: that is at http://127.0.0.1:1/other\n")
+
+    def test_each_header_is_sent(self):
+        self.push("--to=otlp", "--header=X-One: 1", "--header=X-Two: 2", self.url)
+        ((_, _, headers),) = self.server.taken
+        self.assertEqual((headers["X-One"], headers["X-Two"]), ("1", "2"))
+
+    def test_nothing_to_send_is_a_failure(self):
+        empty = self.run_program(["/bin/true"], YARN_EMPTY="keep").dumps
+        for server in "otlp", "parca":
+            done = harness.yarnprof("push", f"--to={server}", self.url, empty, check=False)
+            self.assertEqual((done.returncode, self.server.taken), (1, []))
+            self.assertIn(b"nothing was sent", done.stderr)
 
     def test_nobody_there_is_a_failure(self):
         done = self.push("http://127.0.0.1:1/v1development/profiles", check=False)

@@ -312,8 +312,8 @@ static int take(const struct yarn_command *command, const struct yarn_argument *
     return YARN_STATUS_USAGE;
 }
 
-/* Lists add up; of other values the last counts, which is said. *given: the last, or all of a list.
- */
+/* Lists add up, lines stand beside each other; of other values the last counts, which is said.
+ * *given: the last, or all of a list. */
 static const char *note_again(const struct yarn_command *command,
                               const struct yarn_argument *argument, const char *value,
                               const char **given)
@@ -322,9 +322,10 @@ static const char *note_again(const struct yarn_command *command,
     struct yarn_text text;
     char *joined;
     bool is_list = argument->value && strcmp(argument->value, "LIST") == 0;
+    bool is_line = argument->value && strcmp(argument->value, "LINE") == 0;
     const char *before = *given;
     *given = value;
-    if (!before)
+    if (!before || is_line)
         return value;
     if (!is_list) {
         yarn_complain(command->verb, "--%s is given more than once: %s counts", argument->name,

@@ -47,9 +47,8 @@ static bool load(void *library)
     return true;
 }
 
-const char *yarn_http_open(struct yarn_http *http, const char *header)
+const char *yarn_http_open(struct yarn_http *http)
 {
-    *http = (struct yarn_http){.header = header};
     http->loaded = dlopen("libcurl.so.4", RTLD_NOW | RTLD_LOCAL);
     if (!http->loaded)
         http->loaded = dlopen("libcurl-gnutls.so.4", RTLD_NOW | RTLD_LOCAL);
@@ -85,11 +84,13 @@ static struct curl_slist *headers_of(const struct yarn_http *http, const char *t
     char line[128];
     (void)snprintf(line, sizeof line, "Content-Type: %s", type);
     struct curl_slist *headers = curl.slist_append(NULL, line);
-    struct curl_slist *more =
-        headers && http->header ? curl.slist_append(headers, http->header) : headers;
-    if (!more)
-        curl.slist_free_all(headers);
-    return more;
+    for (size_t i = 0; headers && i < http->nr_headers; i++) {
+        struct curl_slist *more = curl.slist_append(headers, http->headers[i]);
+        if (!more)
+            curl.slist_free_all(headers);
+        headers = more;
+    }
+    return headers;
 }
 
 static CURLcode prepare(const struct yarn_http *http, const char *url, struct yarn_span body,
@@ -126,6 +127,9 @@ bool yarn_http_post(struct yarn_http *http, const char *url, const char *type,
         code = curl.perform(http->session);
     if (!code)
         code = curl.getinfo(http->session, CURLINFO_RESPONSE_CODE, &ret_answer->status);
+    const char *place = NULL;
+    if (!code && !curl.getinfo(http->session, CURLINFO_REDIRECT_URL, &place) && place)
+        (void)snprintf(ret_answer->place, sizeof ret_answer->place, "%s", place);
     if (code)
         (void)snprintf(ret_answer->text, sizeof ret_answer->text, "%s", curl.strerror(code));
     curl.slist_free_all(headers);

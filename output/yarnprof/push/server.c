@@ -102,11 +102,49 @@ static int body_of_parca(struct yarn_span profile, const struct yarn_push_label 
     return body_of(true, profile, labels, nr_labels, ret_body, ret_size);
 }
 
+/* The next field of a message: its number, 0 behind the last; a number or a text. */
+static uint64_t next_field(struct yarn_cursor *message, uint64_t *ret_number,
+                           struct yarn_span *ret_text)
+{
+    enum { NUMBER = 0, TEXT = 2 };
+    uint64_t key = yarn_cursor_left(message) ? yarn_cursor_uleb(message) : 0;
+    *ret_text = YARN_SPAN_EMPTY;
+    if ((key & 7) == NUMBER)
+        *ret_number = key ? yarn_cursor_uleb(message) : 0;
+    else if ((key & 7) == TEXT)
+        *ret_text = yarn_cursor_span(message, yarn_cursor_uleb(message));
+    else
+        message->failed = true;
+    return message->failed ? 0 : key >> 3;
+}
+
+/* An ExportProfilesServiceResponse with a partial_success. */
+static bool rejects_otlp(struct yarn_span answer, struct yarn_text *ret_why)
+{
+    enum { PARTIAL_SUCCESS = 1, REJECTED_PROFILES = 1, ERROR_MESSAGE = 2 };
+    struct yarn_cursor response = yarn_cursor_of(answer);
+    uint64_t field, number = 0, rejected = 0;
+    struct yarn_span text, why = YARN_SPAN_EMPTY;
+    if (next_field(&response, &number, &text) != PARTIAL_SUCCESS)
+        return false;
+    struct yarn_cursor partial = yarn_cursor_of(text);
+    while ((field = next_field(&partial, &number, &text))) {
+        rejected = field == REJECTED_PROFILES ? number : rejected;
+        why = field == ERROR_MESSAGE ? text : why;
+    }
+    if (rejected || why.size)
+        yarn_text_add_format(ret_why, "%lu profiles were not taken: ", rejected);
+    yarn_text_add_sized(ret_why, (const char *)why.data, why.size);
+    return rejected || why.size;
+}
+
 static const struct yarn_server servers[] = {
     {"pyroscope", "/push.v1.PusherService/Push", ":4040", "application/json", "pprof", true,
-     body_of_pyroscope},
-    {"parca", "/api/profiles/writeraw", ":7070", "application/json", "pprof", true, body_of_parca},
-    {"otlp", "/v1development/profiles", ":4318", "application/x-protobuf", "otlp", false, NULL},
+     body_of_pyroscope, NULL},
+    {"parca", "/api/profiles/writeraw", ":7070", "application/json", "pprof", true, body_of_parca,
+     NULL},
+    {"otlp", "/v1development/profiles", ":4318", "application/x-protobuf", "otlp", false, NULL,
+     rejects_otlp},
 };
 
 const struct yarn_server *yarn_server_named(const char *name)

@@ -8,6 +8,7 @@
 #pragma once
 
 #include "core/base/span.h"
+#include "core/base/text.h"
 
 struct yarn_push_label {
     const char *name, *value;
@@ -24,6 +25,8 @@ struct yarn_server {
      * -ENOMEM. */
     int (*body)(struct yarn_span profile, const struct yarn_push_label *labels, size_t nr_labels,
                 char **ret_body, size_t *ret_size);
+    /* Whether an answer of success says that something was not taken, and that. NULL: never. */
+    bool (*rejects)(struct yarn_span answer, struct yarn_text *ret_why);
 };
 
 /* By its name; NULL: there is none. */

@@ -32,10 +32,11 @@ struct request {
     struct yarn_select select;
     const struct yarn_server *server;
     const struct yarn_export_format *format;
-    const char *header, *name;
+    const char *name;
     const char *asked; /* the address as it was given */
     char *url;         /* owned */
     struct yarn_http http;
+    size_t nr_sent; /* profiles */
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -47,7 +48,10 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         request->server = yarn_server_named(value);
         return request->server ? 0 : -EINVAL;
     case HEADER:
-        request->header = value;
+        *ret_right = "16 lines at most";
+        if (request->http.nr_headers == YARN_HTTP_HEADERS_MAX)
+            return -EINVAL;
+        request->http.headers[request->http.nr_headers++] = value;
         return 0;
     case NAME:
         request->name = value;
@@ -99,18 +103,33 @@ static int write_profile(const struct request *request, struct yarn_export *expo
     return err;
 }
 
+/* What the server says of what it did not take. */
+static int refuse(const struct request *request, const struct yarn_http_answer *answer)
+{
+    char status[32] = "";
+    if (answer->status)
+        (void)snprintf(status, sizeof status, "the server answers %ld", answer->status);
+    yarn_complain("push", "%s: %s%s%s%s%s", request->url, status,
+                  status[0] && answer->text[0] ? ": " : "", answer->text,
+                  answer->place[0] ? ": that is at " : "", answer->place);
+    return YARN_STATUS_FAILED;
+}
+
 static int post(struct request *request, struct yarn_span body)
 {
     struct yarn_http_answer answer;
-    if (yarn_http_post(&request->http, request->url, request->server->type, body, &answer))
+    char bytes[YARN_HTTP_ANSWER_BYTES] = "";
+    struct yarn_text why = yarn_text_of(bytes, sizeof bytes);
+    bool is_taken =
+        yarn_http_post(&request->http, request->url, request->server->type, body, &answer);
+    request->nr_sent++;
+    if (is_taken && (!request->server->rejects ||
+                     !request->server->rejects(yarn_span_of(answer.text, answer.size), &why)))
         return -1;
+    if (why.size)
+        (void)snprintf(answer.text, sizeof answer.text, "%s", bytes);
     answer.text[strcspn(answer.text, "\r\n")] = 0;
-    if (answer.status)
-        yarn_complain("push", "%s: the server answers %ld: %s", request->url, answer.status,
-                      answer.text);
-    else
-        yarn_complain("push", "%s: %s", request->url, answer.text);
-    return YARN_STATUS_FAILED;
+    return refuse(request, &answer);
 }
 
 /* Labels with few values: each combination is a series. Threads and pids are in the samples. */
@@ -185,6 +204,10 @@ static int push(struct request *request, const struct yarn_profile *profile)
     for (uint32_t i = 0; request->server->takes_one_process && status < 0 && i < profile->nr_dumps;
          i++)
         status = push_one(request, profile, i + 1);
+    if (status < 0 && !request->nr_sent) {
+        yarn_complain("push", "nothing was sent: there is no sample");
+        status = YARN_STATUS_FAILED;
+    }
     return status < 0 ? YARN_STATUS_OK : status;
 }
 
@@ -235,7 +258,7 @@ static int find_server(struct request *request)
     request->url = yarn_server_url(request->server, request->asked);
     if (!request->url || !request->format)
         return fail(request, -ENOMEM);
-    const char *why = yarn_http_open(&request->http, request->header);
+    const char *why = yarn_http_open(&request->http);
     if (!why)
         return -1;
     yarn_complain("push", "%s", why);
