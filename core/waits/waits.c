@@ -139,6 +139,19 @@ static void write(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t end
     wait->is_written = true;
 }
 
+/* By clock: what has come together since the look. */
+static void write_owed(struct yarn_waits *waits, struct yarn_wait *wait)
+{
+    if (!has_look(wait) || !wait->owed_ns)
+        return;
+    waits->listener.write(waits->listener.self, wait, wait->owed_ns,
+                          wait->is_written ? waits->round_ns : wait->look_from_ns);
+    waits->nr_seen += !wait->is_written;
+    wait->written_ns += wait->owed_ns;
+    wait->owed_ns = 0;
+    wait->is_written = true;
+}
+
 /* Whether the look saw the wait that the records tell of. */
 static bool counts(const struct yarn_wait *wait, uint64_t end_ns)
 {
@@ -199,9 +212,14 @@ static void end_wait(struct yarn_waits *waits, const struct yarn_wait *wait, uin
         waits->waited_ns += yarn_u64_minus(time_ns, wait->since_ns);
 }
 
+static bool follows_records(const struct yarn_waits *waits)
+{
+    return waits->is_on && !waits->is_by_clock;
+}
+
 void yarn_waits_on_out(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns, bool is_preempted)
 {
-    struct yarn_wait *wait = waits->is_on ? find_or_make(waits, tid) : NULL;
+    struct yarn_wait *wait = follows_records(waits) ? find_or_make(waits, tid) : NULL;
     if (!wait)
         return;
     if (wait->state == YARN_WAIT_BLOCKED) /* the record of its coming in is missing */
@@ -214,7 +232,7 @@ void yarn_waits_on_out(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns,
 
 void yarn_waits_on_in(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns, uint32_t cpu)
 {
-    struct yarn_wait *wait = waits->is_on ? find_or_make(waits, tid) : NULL;
+    struct yarn_wait *wait = follows_records(waits) ? find_or_make(waits, tid) : NULL;
     if (!wait)
         return;
     leave(waits, wait, time_ns);
@@ -228,6 +246,8 @@ void yarn_waits_on_end(struct yarn_waits *waits, uint32_t tid, uint64_t time_ns)
     struct yarn_wait *wait = find(waits, tid);
     if (!wait)
         return;
+    if (waits->is_by_clock)
+        write_owed(waits, wait);
     leave(waits, wait, time_ns);
     enter(waits, wait, YARN_WAIT_UNKNOWN, time_ns);
     unlist(waits, wait);
@@ -270,20 +290,37 @@ void yarn_waits_lose(struct yarn_waits *waits, uint64_t now_ns)
 void yarn_waits_add(struct yarn_waits *waits, uint32_t tid, uint64_t now_ns)
 {
     struct yarn_wait *wait = find_or_make(waits, tid);
-    if (wait && wait->state == YARN_WAIT_UNKNOWN)
+    if (wait && wait->state == YARN_WAIT_UNKNOWN && !waits->is_by_clock)
         assume_blocked(waits, wait, now_ns);
+    if (wait && waits->is_by_clock)
+        list(waits, wait);
+}
+
+static void start(struct yarn_waits *waits, uint64_t now_ns, bool is_by_clock)
+{
+    waits->is_on = true;
+    waits->is_by_clock = is_by_clock;
+    waits->random ^= now_ns << 1;
+    waits->round_ns = waits->second_ns = now_ns;
+    waits->nr_looks = 0;
+    plan_round(waits, now_ns);
 }
 
 void yarn_waits_start(struct yarn_waits *waits, uint64_t now_ns)
 {
-    if (waits->is_on)
+    if (follows_records(waits))
         return;
-    waits->is_on = true;
-    waits->random ^= now_ns << 1;
-    waits->round_ns = waits->second_ns = now_ns;
-    waits->nr_looks = 0;
+    yarn_waits_stop(waits, now_ns);
     yarn_waits_lose(waits, now_ns); /* what was before */
-    plan_round(waits, now_ns);
+    start(waits, now_ns, false);
+}
+
+void yarn_waits_go_by_clock(struct yarn_waits *waits, uint64_t now_ns)
+{
+    yarn_waits_stop(waits, now_ns);
+    start(waits, now_ns, true);
+    for (uint32_t i = 0; i < waits->count; i++)
+        at(waits, i)->cpu_ns = at(waits, i)->owed_ns = 0;
 }
 
 void yarn_waits_stop(struct yarn_waits *waits, uint64_t now_ns)
@@ -294,13 +331,15 @@ void yarn_waits_stop(struct yarn_waits *waits, uint64_t now_ns)
         struct yarn_wait *wait = at(waits, i);
         if (!wait->tid)
             continue;
-        if (counts(wait, now_ns))
+        if (waits->is_by_clock)
+            write_owed(waits, wait);
+        else if (counts(wait, now_ns))
             write(waits, wait, now_ns);
         end_wait(waits, wait, now_ns);
         enter(waits, wait, YARN_WAIT_UNKNOWN, now_ns);
         drop_look(waits, wait);
     }
-    waits->is_on = false;
+    waits->is_on = waits->is_by_clock = false;
     waits->due_ns = waits->grown_ns = UINT64_MAX;
 }
 
@@ -357,6 +396,8 @@ struct yarn_wait *yarn_waits_next(struct yarn_waits *waits, const struct yarn_wa
     for (; number != NONE; number = at(waits, number)->after) {
         struct yarn_wait *wait = at(waits, number);
         bool is_running = wait->state == YARN_WAIT_RUNNING;
+        if (waits->is_by_clock)
+            return wait;
         if (wait->state != YARN_WAIT_BLOCKED &&
             !(is_running && wait->nr_quiet_rounds < QUIET_ROUNDS_MAX))
             continue;
@@ -379,25 +420,58 @@ void yarn_waits_miss(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t 
     wait->missed_ns = time_ns;
 }
 
+static void pass_round(struct yarn_waits *waits, struct yarn_wait *wait)
+{
+    wait->owed_ns += wait->round_ns;
+    waits->waited_ns += wait->round_ns;
+}
+
 void yarn_waits_add_look(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t from_ns,
                          uint64_t until_ns, const struct yarn_wait_place *place)
 {
-    if (!wait->is_written)
+    if (!wait->is_written && !waits->is_by_clock)
         stand_for(waits, wait);
     wait->look_from_ns = from_ns;
     wait->look_until_ns = until_ns;
     wait->missed_ns = 0;
     wait->place = *place;
+    if (waits->is_by_clock) {
+        pass_round(waits, wait);
+        waits->nr_looks++;
+        return;
+    }
     unlist(waits, wait);
     waits->grown_ns = yarn_u64_min(waits->grown_ns, until_ns);
     waits->nr_looks++;
 }
 
+bool yarn_waits_stands(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t cpu_ns)
+{
+    bool stands = has_look(wait) && wait->cpu_ns == cpu_ns;
+    stand_for(waits, wait);
+    wait->cpu_ns = cpu_ns;
+    if (stands)
+        pass_round(waits, wait);
+    if (!stands || wait->owed_ns >= wait->written_ns)
+        write_owed(waits, wait);
+    if (!stands)
+        drop_look(waits, wait);
+    return stands;
+}
+
+void yarn_waits_void_look(struct yarn_waits *waits, struct yarn_wait *wait)
+{
+    pass_round(waits, wait);
+    waits->nr_void++;
+}
+
 void yarn_waits_repeat_looks(struct yarn_waits *waits)
 {
-    for (uint32_t i = 0; i < waits->count; i++)
+    for (uint32_t i = 0; i < waits->count; i++) {
+        at(waits, i)->cpu_ns = 0;
         if (at(waits, i)->tid)
             list(waits, at(waits, i));
+    }
 }
 
 /* Twice as long from now on, where a second had more looks than there may be. */

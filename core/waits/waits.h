@@ -12,6 +12,10 @@
  * the one who looks has just taken the core from it. What such a look would have stood for is added
  * to the thread's next one.
  *
+ * Where switch records do not come, because there are too many, rounds go on by the threads' own
+ * clocks: a thread whose clock stood still since its look stands there yet, and another look stands
+ * for the time since the round before.
+ *
  * What a wait has lasted is written at the first update after the look and at each doubling, so
  * that a process that is killed loses half of it at most.
  *
@@ -56,6 +60,7 @@ struct yarn_wait {
     uint64_t missed_ns;                   /* when a look came too late: it had just been woken; 0 */
     uint64_t owed_ns;                     /* weight of waits that were missed, for the next look */
     uint64_t written_ns;
+    uint64_t cpu_ns; /* by clock: the thread's own, at the round; 0: not known */
     struct yarn_wait_place place;
 };
 
@@ -72,7 +77,7 @@ struct yarn_waits {
     uint32_t free;         /* the first of them, by `after`; NONE */
     uint32_t listed;       /* the first to be looked at; NONE */
     struct yarn_table of_tid;
-    bool is_on;
+    bool is_on, is_by_clock;
     uint64_t period_ns;
     uint64_t due_ns;              /* the next round */
     uint64_t round_ns, former_ns; /* the latest, and the one before: when they began */
@@ -99,6 +104,10 @@ void yarn_waits_close(struct yarn_waits *waits);
 void yarn_waits_start(struct yarn_waits *waits, uint64_t now_ns);
 void yarn_waits_stop(struct yarn_waits *waits, uint64_t now_ns);
 
+/* They come no more, and rounds go on; the threads are those that were known, and that are added.
+ */
+void yarn_waits_go_by_clock(struct yarn_waits *waits, uint64_t now_ns);
+
 /* Some records before that time are missing: waits that were seen grow no more. */
 void yarn_waits_lose(struct yarn_waits *waits, uint64_t now_ns);
 
@@ -124,6 +133,11 @@ void yarn_waits_add_look(struct yarn_waits *waits, struct yarn_wait *wait, uint6
 void yarn_waits_miss(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t time_ns);
 /* `rest`: the first that was left out; NULL: none. True where the period has been doubled. */
 bool yarn_waits_end_round(struct yarn_waits *waits, const struct yarn_wait *rest, uint64_t now_ns);
+
+/* By clock, of each thread in a round, with its clock: true where it stands where it was seen. Else
+ * it is looked at; where its clock has moved meanwhile, the look is void. */
+bool yarn_waits_stands(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t cpu_ns);
+void yarn_waits_void_look(struct yarn_waits *waits, struct yarn_wait *wait);
 
 /* There were no rounds, because no thread ran: as if one had just found nothing new. */
 void yarn_waits_skip(struct yarn_waits *waits, uint64_t now_ns);

@@ -35,6 +35,7 @@ static void cut(struct yarn_recording *recording)
     uint64_t since_ns = recording->session.switches.changed_ns;
     stop(recording, since_ns);
     note(recording, since_ns, false);
+    yarn_off_cpu_go_by_clock(&recording->pipeline.off_cpu);
     recording->is_cut_noted = true;
 }
 

@@ -144,15 +144,32 @@ static bool intern(struct yarn_off_cpu *off_cpu, const struct yarn_wait *wait,
     return true;
 }
 
+static bool read_clock(const struct yarn_off_cpu *off_cpu, uint32_t tid, uint64_t *ret_cpu_ns)
+{
+    return yarn_target_thread_is_alive(target_of(off_cpu), off_cpu->dump->session->request->pid,
+                                       (pid_t)tid, ret_cpu_ns);
+}
+
+static bool is_still_at(const struct yarn_off_cpu *off_cpu, const struct yarn_wait *wait)
+{
+    uint64_t cpu_ns;
+    return read_clock(off_cpu, wait->tid, &cpu_ns) && cpu_ns == wait->cpu_ns;
+}
+
 static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
 {
+    struct yarn_waits *waits = &off_cpu->waits;
+    uint64_t cpu_ns;
     struct yarn_blocked blocked;
     struct yarn_wait_place place = {.stack = YARN_DUMP_NONE};
+    if (waits->is_by_clock &&
+        (!read_clock(off_cpu, wait->tid, &cpu_ns) || yarn_waits_stands(waits, wait, cpu_ns)))
+        return;
     uint64_t from_ns = now();
     int err = read_blocked(off_cpu, wait, &blocked);
-    if (err == -EAGAIN)
-        yarn_waits_miss(&off_cpu->waits, wait, from_ns);
-    else if (err && err != -ESRCH && !off_cpu->refusal)
+    if (err == -EAGAIN && !waits->is_by_clock)
+        yarn_waits_miss(waits, wait, from_ns);
+    else if (err && err != -ESRCH && err != -EAGAIN && !off_cpu->refusal)
         off_cpu->refusal = err;
     if (err)
         return;
@@ -162,7 +179,9 @@ static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
     struct yarn_blocked_lock lock = yarn_blocked_lock_of(target_of(off_cpu), &blocked);
     uint64_t until_ns = now();
     note_lock(off_cpu, wait->tid, &lock, &place);
-    if (intern(off_cpu, wait, &place))
+    if (waits->is_by_clock && !is_still_at(off_cpu, wait))
+        yarn_waits_void_look(waits, wait);
+    else if (intern(off_cpu, wait, &place))
         yarn_waits_add_look(&off_cpu->waits, wait, from_ns, until_ns, &place);
 }
 
@@ -182,11 +201,17 @@ static void add_threads(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
 
 void yarn_off_cpu_start(struct yarn_off_cpu *off_cpu)
 {
-    if (!off_cpu->windows || off_cpu->waits.is_on)
+    if (!off_cpu->windows || (off_cpu->waits.is_on && !off_cpu->waits.is_by_clock))
         return;
     uint64_t now_ns = now();
     yarn_waits_start(&off_cpu->waits, now_ns);
     add_threads(off_cpu, now_ns);
+}
+
+void yarn_off_cpu_go_by_clock(struct yarn_off_cpu *off_cpu)
+{
+    if (off_cpu->windows)
+        yarn_waits_go_by_clock(&off_cpu->waits, now());
 }
 
 static void account(const struct yarn_off_cpu *off_cpu, uint64_t now_ns)
@@ -209,6 +234,8 @@ static bool run_round(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
 {
     struct yarn_wait *wait = NULL;
     uint64_t end_ns = now_ns + ROUND_MOST_NS;
+    if (off_cpu->waits.is_by_clock)
+        add_threads(off_cpu, now_ns);
     yarn_waits_begin_round(&off_cpu->waits, now_ns);
     for (unsigned i = 1; (wait = yarn_waits_next(&off_cpu->waits, wait)); i++) {
         if (i % LOOKS_A_CLOCK == 0 && now() >= end_ns)

@@ -42,6 +42,8 @@ YARN_MUST_CHECK int yarn_off_cpu_open(struct yarn_off_cpu *off_cpu, struct yarn_
 /* The kernel's records of switches come from now on, or come no more and have been read. */
 void yarn_off_cpu_start(struct yarn_off_cpu *off_cpu);
 void yarn_off_cpu_stop(struct yarn_off_cpu *off_cpu, uint64_t now_ns);
+/* There are too many: threads are looked at by their clocks until records come again. */
+void yarn_off_cpu_go_by_clock(struct yarn_off_cpu *off_cpu);
 
 /* After a drain, which has read all records before `seen_ns`: samples the blocked threads, if a
  * round is due. True where the period has been doubled. */

@@ -73,6 +73,20 @@ class OffCpu(harness.Case):
         held = {row["value"]: row["total"] for row in rows}
         self.assertLess(abs(held[str(dump["process"]["pid"])] - truth["wait_mutex"]), 50_000_000)
 
+    def test_known_waits_beside_a_busy_pipe(self):
+        """Whose switches are cut out: threads are looked at by their clocks."""
+        run, dump = self.recorded("known", "busy", 3000, YARN_SCHED="switch:2000")
+        self.assertGreater(dump["sched"]["cut_ns"], 10**9)
+        truth = {name: int(ns) for name, ns in map(str.split, run.stdout.decode().splitlines())}
+        weights = weigh(run.dumps)
+        for name, ns in truth.items():
+            print(f"{name}: {weights[name] / ns:.3f}")
+            self.assertAlmostEqual(weights[name] / ns, 1, delta=0.1)
+        for _, _, _, names in looks(run.dumps):
+            for name in set(names) & set(BELOW):
+                for outer in BELOW[name]:
+                    self.assertIn(outer, names)
+
     def test_short_waits_in_sum(self):
         """Of 50 to 2,050 us, seen every 10 ms: the sum is right, and no look is elsewhere."""
         run, dump = self.recorded("churn", 1500)
@@ -110,13 +124,24 @@ class OffCpu(harness.Case):
         self.assertGreaterEqual(event["period"], 2_000_000)
         self.assertTrue(any("off-cpu looks each" in m["text"] for m in dump["messages"]))
 
-    def test_while_switches_are_cut_out(self):
-        """Nothing is known of waits then: they are in neither sum."""
-        run, dump = self.recorded("churn", 1000, YARN_SCHED="switch:1000")
-        begun_ns = dump["trust"]["waited_ns"]
-        total = sum(weight for _, _, weight, _ in looks(run.dumps))
-        self.assertLess(begun_ns, 5_000_000_000)  # of nine threads' nine seconds
-        self.assertLess(total, begun_ns + 300_000_000)
+    def test_short_waits_while_switches_are_cut_out(self):
+        """By the threads' clocks the sum is right, too, and no look is elsewhere."""
+        run, dump = self.recorded("churn", 2000, YARN_SCHED="switch:1000")
+        self.assertGreater(dump["sched"]["cut_ns"], 10**9)
+        waits = collections.defaultdict(list)
+        for tid, name, begin, end in map(str.split, run.stdout.decode().splitlines()):
+            waits[int(tid)].append((int(begin), int(end), name))
+        truth = sum(end - begin for each in waits.values() for begin, end, _ in each)
+        total = wrong = 0
+        for tid, time_ns, weight, names in looks(run.dumps):
+            if tid not in waits:  # the main thread
+                continue
+            total += weight
+            begin, end, name = waits[tid][max(bisect.bisect(waits[tid], (time_ns + 1000,)) - 1, 0)]
+            wrong += begin - 1000 <= time_ns <= end + 1000 and name not in names
+        print(f"{total / truth:.3f} of the waits, {wrong} elsewhere")
+        self.assertAlmostEqual(total / truth, 1, delta=0.15)
+        self.assertEqual(wrong, 0)
 
     def test_without_switch_records(self):
         run = self.run_program([BLOCKED, "known", 100], YARN_EVENTS=EVENTS, YARN_SAMPLER="timer")

@@ -3,6 +3,7 @@
  * Threads that wait in known functions for known times, which it prints:
  *     blocked known MS    a mutex, a condition, a pipe, epoll, a sleep; below a deep, an alloca and
  *                         a realigned frame; "NAME NS" a line
+ *     blocked known busy MS    the same beside two threads that hand a byte to and fro
  *     blocked churn MS    eight threads that wait 50 to 2,050 us again and again, each in one of
  *                         eight functions; "TID FUNCTION FROM_NS TO_NS" a line
  *     blocked idle COUNT MS    that many threads wait for ever
@@ -10,6 +11,7 @@
 #include <alloca.h>
 #include <inttypes.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -196,6 +198,32 @@ static int wait_in_known_ways(void)
     return 0;
 }
 
+/* ---- beside them ---- */
+
+static int busy_ends[2][2];
+
+static void *pass_on(void *argument)
+{
+    size_t self = (size_t)(uintptr_t)argument;
+    cpu_set_t first;
+    char byte;
+    CPU_ZERO(&first);
+    CPU_SET(0, &first);
+    (void)sched_setaffinity(0, sizeof first, &first);
+    while (read(busy_ends[self][0], &byte, 1) == 1 && write(busy_ends[!self][1], &byte, 1) == 1)
+        STAY;
+    return NULL;
+}
+
+static int be_busy(void)
+{
+    pthread_t thread;
+    for (size_t i = 0; i < 2; i++)
+        if (pipe(busy_ends[i]) || pthread_create(&thread, NULL, pass_on, (void *)(uintptr_t)i))
+            return 1;
+    return write(busy_ends[0][1], "x", 1) != 1;
+}
+
 /* ---- churn ---- */
 
 static struct {
@@ -292,6 +320,8 @@ int main(int argc, char **argv)
     if (argc < 3)
         return 2;
     length_ns = strtoull(argv[argc - 1], NULL, 10) * 1000000;
+    if (strcmp(argv[2], "busy") == 0 && be_busy())
+        return 1;
     if (strcmp(argv[1], "idle") == 0)
         exit(idle(atoi(argv[2])));
     return strcmp(argv[1], "churn") == 0 ? churn() : wait_in_known_ways();

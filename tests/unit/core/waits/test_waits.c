@@ -215,6 +215,64 @@ START_TEST(after_a_loss_waits_grow_no_more)
 }
 END_TEST
 
+/* A round by clock at that time, in which the thread is blocked wherever it is looked at. */
+static void look_by_clock(uint64_t at_ns, uint64_t cpu_ns, bool moves)
+{
+    const struct yarn_wait_place place = {.stack = THREAD};
+    yarn_waits_begin_round(&waits, at_ns);
+    struct yarn_wait *wait = next_of(THREAD);
+    ck_assert_ptr_nonnull(wait);
+    if (!yarn_waits_stands(&waits, wait, cpu_ns) && moves)
+        yarn_waits_void_look(&waits, wait);
+    else if (wait->cpu_ns && !wait->look_until_ns)
+        yarn_waits_add_look(&waits, wait, at_ns, at_ns + 5, &place);
+    yarn_waits_end_round(&waits, NULL, at_ns);
+}
+
+static void go_by_clock(uint64_t now_ns)
+{
+    yarn_waits_go_by_clock(&waits, now_ns);
+    yarn_waits_add(&waits, THREAD, now_ns);
+}
+
+START_TEST(by_clock_a_thread_that_stands_waits_from_round_to_round)
+{
+    go_by_clock(100 * MS);
+    for (unsigned i = 1; i <= 100; i++)
+        look_by_clock((100 + 10 * i) * MS, 5, false);
+    ck_assert_uint_lt(nr_written, 12); /* by doublings */
+    ck_assert_uint_ge(written_ns, 500 * MS);
+    yarn_waits_stop(&waits, 1105 * MS);
+    ck_assert_uint_eq(written_ns, 1000 * MS);
+    ck_assert_uint_eq(yarn_waits_sum_ns(&waits, 1105 * MS), 1000 * MS);
+}
+END_TEST
+
+START_TEST(by_clock_each_look_at_a_thread_that_moves_stands_for_its_round)
+{
+    go_by_clock(100 * MS);
+    for (unsigned i = 1; i <= 10; i++)
+        look_by_clock((100 + 10 * i) * MS, 5 + i, i % 2);
+    yarn_waits_on_end(&waits, THREAD, 201 * MS);
+    ck_assert_uint_eq(written_ns, 100 * MS);
+    ck_assert_uint_eq(waits.nr_void, 5);
+}
+END_TEST
+
+START_TEST(by_clock_records_do_nothing_until_they_come_again)
+{
+    go_by_clock(100 * MS);
+    yarn_waits_on_out(&waits, THREAD, 101 * MS, false);
+    yarn_waits_on_in(&waits, THREAD, 151 * MS, CPU);
+    ck_assert_uint_eq(yarn_waits_sum_ns(&waits, 151 * MS), 0);
+    yarn_waits_start(&waits, 200 * MS);
+    yarn_waits_on_out(&waits, THREAD, 203 * MS, false);
+    ck_assert(look(THREAD, 210 * MS, 210 * MS + 5));
+    yarn_waits_on_in(&waits, THREAD, 303 * MS, CPU);
+    ck_assert_uint_eq(written_ns, 100 * MS);
+}
+END_TEST
+
 START_TEST(an_ended_thread_makes_room)
 {
     for (uint32_t tid = 1; tid < 200000; tid++) {
@@ -302,6 +360,9 @@ int main(void)
     tcase_add_test(tcase, a_thread_that_only_runs_is_not_looked_at_for_ever);
     tcase_add_test(tcase, waits_that_began_before_the_recording_count_from_its_start);
     tcase_add_test(tcase, after_a_loss_waits_grow_no_more);
+    tcase_add_test(tcase, by_clock_a_thread_that_stands_waits_from_round_to_round);
+    tcase_add_test(tcase, by_clock_each_look_at_a_thread_that_moves_stands_for_its_round);
+    tcase_add_test(tcase, by_clock_records_do_nothing_until_they_come_again);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("many");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
