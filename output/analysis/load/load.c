@@ -6,6 +6,7 @@
 
 #include "output/analysis/load/load_events.h"
 #include "output/analysis/load/load_sched.h"
+#include "output/analysis/profile/glue.h"
 #include "output/analysis/value/clock.h"
 #include "output/store/array.h"
 #include "output/text/legible.h"
@@ -233,5 +234,7 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
     yarn_loader_rank_phases(profile);
     apply_comms(profile, options->timeline);
     err = yarn_loader_tell_events_apart(profile);
-    return err ? err : yarn_loader_link_images(profile);
+    if (!err)
+        err = yarn_loader_link_images(profile);
+    return err || !options->folds_glue ? err : yarn_glue_fold(profile);
 }

@@ -42,6 +42,7 @@ struct yarn_load_options {
     bool has_branches;              /* the profile has those noted beside samples */
     struct yarn_sched_log *sched;   /* borrowed; if given, when threads ran goes there */
     struct yarn_lines *lines;       /* borrowed; if given, frames are placed in the source */
+    bool folds_glue;                /* of interpreters: glue.h */
     bool has_no_inlines;            /* inlined functions become no frames of their own */
     yarn_sample_fn *take_sample;    /* if given, samples go there, as stored: not by time */
     void *take_self;

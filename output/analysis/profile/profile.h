@@ -110,6 +110,7 @@ struct yarn_profile {
     size_t nr_accesses, accesses_capacity;
     struct yarn_profile_phase *phases; /* the largest difference first */
     size_t nr_phases, phases_capacity;
+    bool has_folded;  /* glue of an interpreter was (glue.h) */
     size_t nr_judged; /* how many functions of processes could have been in it */
     struct yarn_kernel_names kernel_names; /* of this machine, where a dump needs them */
     uint64_t start_ns;                     /* of the first process */

@@ -7,9 +7,6 @@
 
 #define LEAST_PERCENT 10.0
 
-/* Python's functions have such names where it was asked for them. */
-static const char named[] = "py::";
-
 struct counts {
     uint64_t samples, made, interpreted;
     const struct yarn_runtime *interpreter; /* that most of the interpreted are of */
@@ -33,7 +30,7 @@ static void count(const struct yarn_profile *profile, struct counts *counts)
         const struct yarn_profile_function *function = &profile->functions[frame->function];
         const struct yarn_runtime *interpreter = interpreter_of(profile, function);
         const char *name = yarn_profile_text(profile, function->name);
-        counts->has_names |= strncmp(name, named, sizeof named - 1) == 0;
+        counts->has_names |= strncmp(name, YARN_RUNTIME_NAMED, sizeof YARN_RUNTIME_NAMED - 1) == 0;
         counts->samples += frame->leaf_samples;
         if (function->is_made)
             counts->made += frame->leaf_samples;

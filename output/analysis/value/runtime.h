@@ -9,6 +9,9 @@
 
 #include "core/base/base.h"
 
+/* Python's functions have such names where it was asked for them. */
+#define YARN_RUNTIME_NAMED "py::"
+
 struct yarn_runtime {
     const char *files; /* shell patterns of programs and libraries, by comma */
     const char *name;

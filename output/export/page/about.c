@@ -179,6 +179,11 @@ static void put_trust(const struct yarn_page_side *side, FILE *file)
     (void)fputs("</dd>\n", file);
     if (yarn_unnamed_describe(profile, &text))
         (void)fprintf(file, "<dt>Names</dt><dd>%s</dd>\n", unnamed);
+    if (profile->has_folded)
+        (void)fputs(
+            "<dt>Frames</dt><dd>Python's interpreter is part of the functions that it runs; "
+            "--all-frames shows it</dd>\n",
+            file);
 }
 
 /* The page's resolution in time and threads. */

@@ -12,7 +12,7 @@
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
 
-enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK, LOAD };
+enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK, LOAD, ALL_FRAMES };
 
 enum { TABLE_ROWS = 1000 };
 
@@ -23,6 +23,8 @@ static const struct yarn_argument arguments[] = {
     {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
     {"couplebreak", 0, "[=STREAM,...]",
      "open with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
+    {"all-frames", 0, NULL,
+     "Python's interpreter between functions of Python, too, where these have names", ALL_FRAMES},
     {"load", 0, "FILE.json", "show what `yarnprof sched --save` wrote down", LOAD},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Other options:", 0},
@@ -48,6 +50,7 @@ struct request {
     const char *couplebreak; /* NULL: off */
     const char *load, *time; /* NULL: not asked for */
     bool is_trace;           /* what is shown is no dump */
+    bool has_all_frames;
     struct yarn_saved_view saved;
     struct yarn_stream_list streams;
     struct yarn_page_stream *page_streams; /* owned: as many as streams */
@@ -67,6 +70,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return 0;
     case COUPLEBREAK:
         request->couplebreak = value ? value : "";
+        return 0;
+    case ALL_FRAMES:
+        request->has_all_frames = true;
         return 0;
     case LOAD:
         request->load = value;
@@ -103,6 +109,7 @@ static int load(const struct request *request, char *const *paths, struct side *
 {
     struct yarn_load_options options = {
         .frames = YARN_FRAMES_BY_FUNCTION,
+        .folds_glue = !request->has_all_frames,
         .take_sample = yarn_slices_take,
         .take_self = &side->slices,
     };

@@ -20,6 +20,7 @@ enum {
     SORT,
     PERCENT_LIMIT,
     SIDE_BY_SIDE,
+    ALL_FRAMES,
     ROWS_OF_TEXT = 40,
 };
 
@@ -44,6 +45,8 @@ static const struct yarn_argument arguments[] = {
     YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
     {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
      PERCENT_LIMIT},
+    {"all-frames", 0, NULL,
+     "Python's interpreter between functions of Python, too, where these have names", ALL_FRAMES},
     {"side-by-side", 0, NULL, "all events in one table (text)", SIDE_BY_SIDE},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
@@ -56,7 +59,7 @@ struct request {
     struct yarn_view view;
     struct yarn_profile_report report;
     enum yarn_by by;
-    bool has_by, has_least;
+    bool has_by, has_least, has_all_frames;
     const char *callers_of;          /* NULL: all */
     const char *group, *metric_path; /* of metrics; NULL */
     struct yarn_arena arena;         /* of the group's file */
@@ -161,6 +164,9 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_sort(request, value, ret_right);
     case SIDE_BY_SIDE:
         request->report.is_side_by_side = true;
+        return 0;
+    case ALL_FRAMES:
+        request->has_all_frames = true;
         return 0;
     case PERCENT_LIMIT:
         return take_percent(request, value, ret_right);
@@ -317,6 +323,7 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
                   : request->report.view == YARN_REPORT_BRANCHES ? YARN_FRAMES_BY_ADDRESS
                                                                  : YARN_FRAMES_BY_FUNCTION,
         .has_branches = request->report.view == YARN_REPORT_BRANCHES,
+        .folds_glue = request->by == YARN_BY_FUNCTION && !request->has_all_frames,
         .has_no_threads = !key->needs_threads && !yarn_filter_is_by_thread(filter),
         .has_no_stacks = !key->is_of_frame && !yarn_filter_is_by_function(filter),
     };

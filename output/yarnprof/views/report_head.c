@@ -393,6 +393,9 @@ void yarn_report_print_foot(const struct yarn_profile_report *report, const stru
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
     if (!report->is_part && yarn_unnamed_describe(report->profile, &text))
         note(out, "%s", bytes);
+    if (report->profile->has_folded)
+        note(out,
+             "Python's interpreter is part of the functions that it runs: --all-frames shows it");
 }
 
 /* Stripped programs and libraries: what would help is in nobody's manual. */

@@ -42,6 +42,25 @@ static void make_app(const char *folder)
     dump_maker_close(&maker, false);
 }
 
+/* Python's functions have names, with its interpreter between them; at last one without names. */
+static void make_python(const char *folder)
+{
+    begin(folder, "python.dump", "python3.12");
+    sample(
+        100,
+        "main;run_mod;PyEval_EvalCode;_PyEval_Vector;py_trampoline_evaluator;lib!py::outer:/a.py;"
+        "_PyEval_EvalFrameDefault;PyObject_Vectorcall;lib!py::inner:/a.py;"
+        "_PyEval_EvalFrameDefault",
+        YARN_DUMP_STACK_COMPLETE, 30);
+    sample(
+        100,
+        "main;run_mod;PyEval_EvalCode;_PyEval_Vector;py_trampoline_evaluator;lib!py::outer:/a.py;"
+        "_PyEval_EvalFrameDefault;list_sort;_PyObject_Call;lib!_PyEval_Mine",
+        YARN_DUMP_STACK_COMPLETE, 20);
+    sample(100, "start;_PyEval_EvalFrameDefault;PyObject_Call", YARN_DUMP_STACK_COMPLETE, 50);
+    dump_maker_close(&maker, false);
+}
+
 static void make_hostile(const char *folder)
 {
     begin(folder, "hostile.dump", "<img src=x onerror=boom()>");
@@ -146,6 +165,7 @@ int main(int argc, char **argv)
     if (argc != 2)
         return EXIT_FAILURE;
     make_app(argv[1]);
+    make_python(argv[1]);
     make_hostile(argv[1]);
     make_many(argv[1]);
     make_pair(argv[1]);

@@ -77,6 +77,31 @@ class Files(Pages):
         self.assertNotIn("more process", self.make("app.dump", "hostile.dump").read_text())
         copy.unlink()
 
+    def paths(self, *arguments):
+        """What `report --tree` says: a path a leaf, with its own samples."""
+        done = subprocess.run([YARNPROF, "report", "--tree", "--format=json", *arguments,
+                               self.folder / "python.dump"], stdout=subprocess.PIPE, check=True)  # fmt: skip
+        paths, found = {}, {}
+        for node in json.loads(done.stdout)["tree"]:
+            paths[node["id"]] = [*paths.get(node["parent"], []), node["function"] or ""]
+            if node["self"]:
+                found[" ".join(paths[node["id"]][1:])] = node["self"] // 10**6
+        return found
+
+    def test_pythons_interpreter_is_part_of_the_functions_that_it_runs(self):
+        base = "main run_mod py::outer:/a.py"
+        self.assertEqual(self.paths(), {f"{base} py::inner:/a.py": 30, f"{base} list_sort _PyEval_Mine": 20,
+                                        "start _PyEval_EvalFrameDefault PyObject_Call": 50})
+        self.assertEqual(len([path for path in self.paths("--all-frames") if "_PyEval_Vector" in path]), 2)
+        said = subprocess.run([YARNPROF, "report", self.folder / "python.dump"], stdout=subprocess.PIPE,
+                              check=True, text=True).stdout  # fmt: skip
+        self.assertIn("--all-frames shows it", said)
+        folded, whole = (self.make(*words, "python.dump").read_text() for words in ([], ["--all-frames"]))
+        for text, is_folded in ((folded, True), (whole, False)):
+            self.assertEqual("--all-frames shows it" in text, is_folded)
+            self.assertEqual(">py_trampoline_evaluator<" in text, not is_folded)
+            self.assertIn(">py::inner:/a.py<", text)
+
     def test_same_input_same_bytes(self):
         self.assertEqual(self.make("app.dump").read_bytes(), self.make("app.dump").read_bytes())
 
