@@ -148,6 +148,7 @@ class Tracepoints(harness.Case):
         shown = json.loads(harness.yarnprof("sched", "--wait-for-core", "--format=json", run.dumps).stdout)
         (thread,), rows = shown["threads"], shown["wait_for_core"]
         self.assertEqual({row["waiter"] for row in rows}, {dump["process"]["pid"]})
+        self.assertNotIn(dump["process"]["pid"], {row["holder"] for row in rows}, "it waited for itself")
         whole = sum(row["ns"] for row in rows)
         self.assertLessEqual(whole, thread["runnable_ns"] + thread["switching_ns"])
         self.assertGreater(whole, 0.9 * thread["runnable_ns"])
