@@ -19,7 +19,7 @@ _yarnprof()
     local tool=$1 verb=${COMP_WORDS[1]} cur=${COMP_WORDS[COMP_CWORD]} at=$((COMP_CWORD - 1)) i words values
     local option=${COMP_WORDS[at]}
     COMPREPLY=()
-    if [ "$COMP_CWORD" -eq 1 ]; then
+    if [ "$COMP_CWORD" -eq 1 ] || [ "$verb $COMP_CWORD" = "help 2" ]; then
         words=$("$tool" --complete 2>/dev/null | cut -f 1)
         mapfile -t COMPREPLY < <(compgen -W "$words" -- "$cur")
         return

@@ -31,5 +31,6 @@ function __yarnprof_command
 end
 
 complete -c yarnprof -f -n __fish_use_subcommand -a '(yarnprof --complete 2>/dev/null)'
+complete -c yarnprof -f -n '__fish_seen_subcommand_from help' -a '(yarnprof --complete 2>/dev/null)'
 complete -c yarnprof -n 'not __fish_use_subcommand; and not __yarnprof_has_command' -a '(__yarnprof_options)'
 complete -c yarnprof -f -n __yarnprof_has_command -a '(__yarnprof_command)'

@@ -13,12 +13,13 @@ enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, ALL, FAIL_ON, ROWS_OF_TEXT = 40 };
 
 static const struct yarn_argument arguments[] = {
     {"normalize", 0, "HOW",
-     "what was spent a run, a share of the samples, spent a time (second) or a mark (run)",
+     "run, share, time or mark: what was spent in a run, second or mark, or its share of the "
+     "samples (run)",
      NORMALIZE},
     {"fail-on", 0, "PERCENT[:REGEX]",
      "status 3 where the total, or a function of that name, grew by more, beyond noise", FAIL_ON},
     {"all", 0, NULL, "rows without a change beyond noise, too (text)", ALL},
-    {"sort", 0, "ORDER", "by the change of self or of total", SORT},
+    {"sort", 0, "ORDER", "self or total: by whose change (self)", SORT},
     YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},

@@ -32,6 +32,9 @@ TYPED = [
     ("yarnprof record --callgraph=", {"auto", "fp", "dwarf", "lbr", "none"}, set()),
     ("yarnprof record --log-f", {"--log-file="}, set()),
     ("yarnprof merge --mem", {"--memory="}, set()),
+    ("yarnprof diff --normalize=", {"run", "share", "time", "mark"}, set()),
+    ("yarnprof diff --sort=", {"self", "total"}, set()),
+    ("yarnprof help anno", {"annotate"}, {"report"}),
     ("yarnprof record -- yarnpro", {"yarnprof"}, {"record"}),
 ]
 
