@@ -5,6 +5,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "output/analysis/time/completeness.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
@@ -397,6 +398,19 @@ static int put_comment(struct pprof *pprof, const char *text)
     return err ? err : put(pprof, &part);
 }
 
+/* Of the whole profile, as `verify --trust` has it. */
+static int put_completeness(struct pprof *pprof)
+{
+    struct yarn_completeness completeness = yarn_completeness_of(pprof->export->profile);
+    int err = 0;
+    for (size_t i = 0; !err && !pprof->export->process && i < completeness.count; i++) {
+        char text[YARN_COMPLETENESS_TEXT];
+        yarn_completeness_describe(&completeness.rows[i], text);
+        err = put_comment(pprof, text);
+    }
+    return err;
+}
+
 static int put_head(struct pprof *pprof)
 {
     const struct yarn_profile *profile = pprof->export->profile;
@@ -418,7 +432,9 @@ static int put_head(struct pprof *pprof)
                    "processes: %zu, lost samples: %" PRIu64
                    ", CPU time in the kernel that was not sampled: %" PRIu64 " ns",
                    to - from, lost, kernel_ns);
-    return err ? err : put_comment(pprof, text);
+    if (!err)
+        err = put_comment(pprof, text);
+    return err ? err : put_completeness(pprof);
 }
 
 /* Last, when all texts are known. */

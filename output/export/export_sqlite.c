@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "output/analysis/time/completeness.h"
 #include "output/dump/words.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"
@@ -355,6 +356,20 @@ static int put_each(struct sqlite *sqlite, size_t count, int (*put)(struct sqlit
     return err;
 }
 
+/* As `verify --trust` has it. */
+static int put_completeness(struct sqlite *sqlite)
+{
+    struct yarn_completeness completeness = yarn_completeness_of(sqlite->export->profile);
+    int err = 0;
+    for (size_t i = 0; !err && i < completeness.count; i++) {
+        char key[64], text[YARN_COMPLETENESS_TEXT];
+        (void)snprintf(key, sizeof key, "missing.%s", completeness.rows[i].key);
+        yarn_completeness_describe(&completeness.rows[i], text);
+        err = put_meta(sqlite, key, text);
+    }
+    return err;
+}
+
 static int put_all(struct sqlite *sqlite)
 {
     const struct yarn_profile *profile = sqlite->export->profile;
@@ -374,6 +389,8 @@ static int put_all(struct sqlite *sqlite)
     int err = put_meta(sqlite, "schema", schema);
     if (!err)
         err = put_meta(sqlite, "yarn", sqlite->export->version);
+    if (!err)
+        err = put_completeness(sqlite);
     for (size_t i = 0; !err && i < YARN_COUNT_OF(parts); i++)
         err = put_each(sqlite, parts[i].count, parts[i].put);
     if (!err)

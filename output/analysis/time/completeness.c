@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/time/completeness.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
 
@@ -88,6 +91,20 @@ static void add_waits(struct yarn_completeness *completeness, const struct yarn_
         YARN_COMPLETENESS_NS, cut_ns, percent_of(cut_ns, life_ns));
     add(completeness, "switches_lost", "switch records were lost", YARN_COMPLETENESS_RECORDS,
         trust->switches_lost, -1);
+}
+
+void yarn_completeness_describe(const struct yarn_completeness_row *row,
+                                char ret_text[YARN_COMPLETENESS_TEXT])
+{
+    char percent[24] = "";
+    if (row->percent >= 0)
+        (void)snprintf(percent, sizeof percent, " (%.2f %%)", row->percent);
+    if (row->unit == YARN_COMPLETENESS_NS)
+        (void)snprintf(ret_text, YARN_COMPLETENESS_TEXT, "%.3f s %s%s", (double)row->count / 1e9,
+                       row->what, percent);
+    else
+        (void)snprintf(ret_text, YARN_COMPLETENESS_TEXT, "%" PRIu64 " %s%s", row->count, row->what,
+                       percent);
 }
 
 struct yarn_completeness yarn_completeness_of(const struct yarn_profile *profile)

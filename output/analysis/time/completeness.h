@@ -29,5 +29,11 @@ struct yarn_completeness {
     size_t count;
 };
 
+enum { YARN_COMPLETENESS_TEXT = 128 };
+
+/* "0.120 s of CPU time unsampled (0.40 %)", all of it our own words. */
+void yarn_completeness_describe(const struct yarn_completeness_row *row,
+                                char ret_text[YARN_COMPLETENESS_TEXT]);
+
 /* Of the whole profile. */
 struct yarn_completeness yarn_completeness_of(const struct yarn_profile *profile);

@@ -7,6 +7,7 @@
 
 #include "output/analysis/profile/event_status.h"
 #include "output/analysis/profile/unnamed.h"
+#include "output/analysis/time/completeness.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -151,6 +152,19 @@ static void put_reasons(const struct yarn_profile *profile, FILE *file)
                           yarn_unsampled_word((enum yarn_unsampled_reason)i));
 }
 
+/* All of it, as `verify --trust` has it. */
+static void put_completeness(const struct yarn_profile *profile, FILE *file)
+{
+    struct yarn_completeness completeness = yarn_completeness_of(profile);
+    for (size_t i = 0; i < completeness.count; i++) {
+        char text[YARN_COMPLETENESS_TEXT];
+        yarn_completeness_describe(&completeness.rows[i], text);
+        (void)fprintf(file, "%s%s", i ? "; " : "<dt>Missing</dt><dd>", text);
+    }
+    if (completeness.count)
+        (void)fputs("</dd>\n", file);
+}
+
 static void put_trust(const struct yarn_page_side *side, FILE *file)
 {
     const struct yarn_profile *profile = side->profile;
@@ -177,6 +191,8 @@ static void put_trust(const struct yarn_page_side *side, FILE *file)
     put_count(", failed: ", trust.stacks_failed, file);
     put_count(", none: ", trust.stacks_none, file);
     (void)fputs("</dd>\n", file);
+    if (!side->is_part)
+        put_completeness(profile, file);
     if (yarn_unnamed_describe(profile, &text))
         (void)fprintf(file, "<dt>Names</dt><dd>%s</dd>\n", unnamed);
     if (profile->has_folded)

@@ -335,4 +335,5 @@ void yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *o
     for (size_t i = 0; i < profile->nr_dumps; i++)
         put_dump(out->json, profile, i);
     yarn_json_end_array(out->json);
+    yarn_report_put_completeness(profile, out->json);
 }

@@ -6,6 +6,7 @@
 
 #include "output/analysis/profile/event_status.h"
 #include "output/analysis/profile/unnamed.h"
+#include "output/analysis/time/completeness.h"
 #include "output/analysis/time/coverage.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
@@ -479,6 +480,19 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
     print_messages(dump, out);
 }
 
+/* Of all together, as `verify --trust` has it. */
+static void print_completeness(const struct yarn_profile *profile, const struct yarn_out *out)
+{
+    struct yarn_completeness completeness = yarn_completeness_of(profile);
+    if (completeness.count)
+        print_section(out, "Missing");
+    for (size_t i = 0; i < completeness.count; i++) {
+        char text[YARN_COMPLETENESS_TEXT];
+        yarn_completeness_describe(&completeness.rows[i], text);
+        (void)fprintf(out->file, "  %s\n", text);
+    }
+}
+
 void yarn_info_text(const struct yarn_profile *profile, const struct yarn_out *out)
 {
     for (size_t i = 0; i < profile->nr_dumps; i++) {
@@ -486,4 +500,5 @@ void yarn_info_text(const struct yarn_profile *profile, const struct yarn_out *o
             (void)fputc('\n', out->file);
         print_dump(profile, i, out);
     }
+    print_completeness(profile, out);
 }

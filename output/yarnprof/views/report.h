@@ -73,6 +73,8 @@ void yarn_report_print_missing(const struct yarn_profile_report *report, const s
 /* Functions whose shares depend on which of two clocks is asked: sentences below the tables, and a
  * list of the notes. */
 void yarn_report_print_phases(const struct yarn_profile_report *report, const struct yarn_out *out);
+/* All that is missing, as `verify --trust` has it. */
+void yarn_report_put_completeness(const struct yarn_profile *profile, struct yarn_json *json);
 void yarn_report_put_phases(const struct yarn_profile_report *report, struct yarn_json *json);
 void yarn_report_put_phase(const struct yarn_profile *profile,
                            const struct yarn_profile_phase *phase, struct yarn_json *json);

@@ -68,13 +68,9 @@ static void put_statuses(const struct yarn_profile_report *report, struct yarn_j
     yarn_json_end_array(json);
 }
 
-/* All that is missing, as `verify --trust` has it; of the whole, not of a part that is looked at.
- */
-static void put_completeness(const struct yarn_profile_report *report, struct yarn_json *json)
+void yarn_report_put_completeness(const struct yarn_profile *profile, struct yarn_json *json)
 {
-    struct yarn_completeness completeness = yarn_completeness_of(report->profile);
-    if (report->is_part)
-        return;
+    struct yarn_completeness completeness = yarn_completeness_of(profile);
     yarn_json_begin_array(json, "completeness");
     for (size_t i = 0; i < completeness.count; i++) {
         yarn_json_begin_object(json, NULL);
@@ -153,7 +149,8 @@ static int put_notes(const struct yarn_profile_report *report, struct yarn_json 
     yarn_json_u64(json, "stopped_cpu_ns", coverage.stopped_cpu_ns);
     yarn_json_bool(json, "clean_end", report->trust.clean_end);
     yarn_json_u64(json, "unwritten_ns", report->trust.unwritten_ns);
-    put_completeness(report, json);
+    if (!report->is_part)
+        yarn_report_put_completeness(report->profile, json);
     yarn_report_put_phases(report, json);
     int err = put_kernel(report, json);
     yarn_json_end_object(json);

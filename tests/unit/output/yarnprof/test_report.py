@@ -2,11 +2,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """What yarnprof report prints of dumps of known content."""
 
+import contextlib
 import csv
 import io
 import json
 import pathlib
 import re
+import sqlite3
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
@@ -316,8 +318,18 @@ class Missing(WithDumps):
                      "more than the CPU time was sampled"):
             self.assertIn(what, self.good("report", path))
         verdict = self.good("verify", "--trust", path)
+        page, database = self.folder / "completeness.html", self.folder / "completeness.sqlite"
+        self.good("flamegraph", path, "-o", page)
+        self.good("export", "--to=sqlite", path, "-o", database)
+        with contextlib.closing(sqlite3.connect(database)) as opened:
+            meta = dict(opened.execute("SELECT key, value FROM meta"))
+        info = json.loads(self.good("info", "--format=json", path))
+        self.assertEqual(info["completeness"], list(completeness.values()))
         for row in completeness.values():
             self.assertIn(f"  {row['what']}", verdict)
+            self.assertIn(f" {row['what']}", self.good("info", path).partition("Missing")[2])
+            self.assertIn(row["what"], page.read_text().partition("<dt>Missing</dt>")[2])
+            self.assertIn(row["what"], meta[f"missing.{row['key']}"])
 
     def test_time_in_the_kernel_has_rows(self):
         kernel = self.folder / "more/kernel.dump"
