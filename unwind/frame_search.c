@@ -59,10 +59,21 @@ static bool begins_frame(struct yarn_rule_cache *cache, uint64_t function)
            rule.cfa_offset == WORD_SIZE;
 }
 
+/* Until the next call. Copied, since what is read of a file at once ends with its page. */
 static struct yarn_span code_of(struct yarn_rule_cache *cache, uint64_t function, uint32_t size)
 {
-    struct yarn_span code = yarn_callee_code(yarn_module_map_find(cache->map, function), function);
-    return code.size < size ? YARN_SPAN_EMPTY : yarn_span_sub(code, 0, size);
+    const struct yarn_module *module = yarn_module_map_find(cache->map, function);
+    if (size > sizeof cache->function)
+        return YARN_SPAN_EMPTY;
+    for (uint32_t at = 0; at < size;) {
+        struct yarn_span part = yarn_callee_code(module, function + at);
+        part.size = yarn_size_min(part.size, size - at);
+        if (!part.size)
+            return YARN_SPAN_EMPTY;
+        memcpy(cache->function + at, part.data, part.size);
+        at += (uint32_t)part.size;
+    }
+    return yarn_span_of(cache->function, size);
 }
 
 /* Of a part that lies elsewhere, or one that is come to by an exception only: it may jump back. */

@@ -24,6 +24,8 @@ struct yarn_cached_rule {
     struct yarn_rule rule;
 };
 
+enum { YARN_RULE_CACHE_FUNCTION_MAX = 8192 };
+
 struct yarn_rule_cache {
     struct yarn_cached_rule *slots; /* NULL while closed */
     struct yarn_room room;
@@ -34,6 +36,7 @@ struct yarn_rule_cache {
     struct yarn_live_code live;
     uint64_t generation; /* of the map, that the slots of this epoch are from */
     uint16_t epoch;      /* never 0 */
+    uint8_t function[YARN_RULE_CACHE_FUNCTION_MAX]; /* its code: frame_search */
 };
 
 YARN_MUST_CHECK int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *map,

@@ -161,6 +161,18 @@ static APART void wait_with_frame_pointer(void)
 static void (*volatile framed)(void) = wait_with_frame_pointer;
 THREAD_OF(framed, framed())
 
+/* Its code is on two pages. */
+static APART void wait_in_long_code(void)
+{
+    void *volatile frame = __builtin_frame_address(0);
+    __asm__ volatile(".fill 4200, 1, 0x90");
+    wait_plainly();
+    (void)frame;
+}
+
+static void (*volatile in_long_code)(void) = wait_in_long_code;
+THREAD_OF(in_long_code, in_long_code())
+
 /* ---- what is seen of them ---- */
 
 static struct yarn_blocked blocked;
@@ -230,13 +242,21 @@ START_TEST(a_frame_below_an_indirect_call_is_not_guessed)
 }
 END_TEST
 
+static const struct {
+    void *(*run)(void *);
+    void (*waits_in)(void);
+} with_frame[] = {
+    {run_framed, wait_with_frame_pointer},
+    {run_in_long_code, wait_in_long_code},
+};
+
 START_TEST(a_frame_pointer_is_where_the_code_put_it)
 {
     pthread_t thread;
-    look(run_framed, &thread);
+    look(with_frame[_i].run, &thread);
     ck_assert_int_eq(frames.end, YARN_UNWIND_COMPLETE);
-    ck_assert_uint_eq(count_in((void *)(uintptr_t)wait_with_frame_pointer), 1);
-    ck_assert_uint_eq(count_in((void *)(uintptr_t)run_framed), 1);
+    ck_assert_uint_eq(count_in((void *)(uintptr_t)with_frame[_i].waits_in), 1);
+    ck_assert_uint_eq(count_in((void *)(uintptr_t)with_frame[_i].run), 1);
     end(thread);
 }
 END_TEST
@@ -350,7 +370,8 @@ int main(void)
     tcase_add_loop_test(tcase, a_wait_is_walked_to_its_thread_without_a_register, 0,
                         YARN_COUNT_OF(known));
     tcase_add_test(tcase, a_frame_below_an_indirect_call_is_not_guessed);
-    tcase_add_test(tcase, a_frame_pointer_is_where_the_code_put_it);
+    tcase_add_loop_test(tcase, a_frame_pointer_is_where_the_code_put_it, 0,
+                        (int)YARN_COUNT_OF(with_frame));
     tcase_add_test(tcase, a_frame_behind_a_jump_is_none_that_was_left_behind);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("made stacks");
