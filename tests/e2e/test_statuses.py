@@ -66,6 +66,16 @@ class Statuses(harness.Case):
         self.assertEqual([status["status"] for status in statuses.values()], ["as asked"] * 2)
         self.assertNotIn("missing", "".join(lines))
 
+    def test_what_was_lost_is_in_the_line(self):
+        """A ring of one page, that is read once a second, beside 40,000 page faults."""
+        folder = self.folder()
+        touch = "import mmap\nm = mmap.mmap(-1, 40000 * 4096)\nfor i in range(40000): m[i * 4096] = 1"
+        run = harness.yarnprof("record", "-o", f"{folder}/", "-e", "page-faults/period=1/u", "--ring=4K",
+                               "--callgraph=none", "--reader=timed", "--interval=1s", "--", sys.executable, "-c", touch)
+        lost = harness.trust(folder)["lost"]
+        self.assertGreater(lost, 1000)
+        self.assertIn(f"; {lost:,} more were lost; ", run.stderr.decode())
+
     @harness.also_as_root
     def test_auto_is_usable_where_it_is_recorded(self):
         listed = json.loads(harness.yarnprof("list", "--format=json", "auto").stdout)["events"]

@@ -101,6 +101,7 @@ static void add(const struct yarn_profile_dump *dump, bool is_of_same, struct ya
 {
     note_fault(dump, written);
     written->samples += dump->trust.samples;
+    written->lost += dump->trust.lost;
     if (is_of_same)
         return;
     written->nr_dumps++;

@@ -334,6 +334,22 @@ static bool is_time_in_vain(const struct yarn_select *select,
     return nr_all && !nr_seen;
 }
 
+/* "--event: nothing in what is read matches; it has cpu-clock, page-faults". */
+static void report_in_vain(const char *verb, const char *option,
+                           const struct yarn_profile *const profiles[], size_t count)
+{
+    char bytes[512] = "";
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    bool is_event = strcmp(option, "event") == 0;
+    for (size_t at = 0; is_event && at < count; at++)
+        for (size_t i = 0; i < profiles[at]->nr_events; i++) {
+            const char *name = yarn_profile_text(profiles[at], profiles[at]->events[i].name);
+            if (!strstr(bytes, name))
+                yarn_text_add_format(&text, "%s%s", text.size ? ", " : "; it has ", name);
+        }
+    yarn_complain(verb, "--%s: nothing in what is read matches%s", option, bytes);
+}
+
 static int choose(const char *verb, struct yarn_select *select, const struct yarn_filter *known,
                   const struct yarn_profile *const profiles[], size_t count, bool has_time)
 {
@@ -344,7 +360,7 @@ static int choose(const char *verb, struct yarn_select *select, const struct yar
     for (size_t i = 0; !option && !err && i < count; i++)
         err = yarn_choice_init(&select->choices[i], profiles[i], &select->filter);
     if (option)
-        yarn_complain(verb, "--%s: nothing in what is read matches", option);
+        report_in_vain(verb, option, profiles, count);
     else if (err)
         yarn_complain(verb, "%s", yarn_memory_why(err));
     return option || err ? YARN_STATUS_FAILED : -1;

@@ -195,6 +195,9 @@ static void say_written(const struct yarn_outcome *outcome, const struct yarn_wr
     yarn_text_add_format(line, "%s in ", yarn_number_of_things(written->samples, "sample").text);
     yarn_text_add_format(line, "%s, %s", yarn_number_of_things(written->nr_dumps, "dump").text,
                          yarn_number_bytes(written->bytes).text);
+    if (written->lost)
+        yarn_text_add_format(line, "; %s more %s lost", yarn_number_grouped(written->lost).text,
+                             written->lost == 1 ? "was" : "were");
     if (written->nr_failed)
         yarn_text_add_format(line, "; %lu ended early", (unsigned long)written->nr_failed);
     say_why(outcome, written, line);

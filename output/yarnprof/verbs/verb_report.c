@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "core/event/nearest.h"
 #include "core/event/parse.h"
 #include "core/event/trace_format.h"
 #include "output/yarnprof/events/encode.h"
@@ -83,6 +84,26 @@ static bool has_field(const struct yarn_profile *profile, const char *name)
                                        yarn_span_of_text(name), &field))
                 return true;
     return false;
+}
+
+static void report_field(const char *name)
+{
+    char bytes[128] = "";
+    struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
+    struct yarn_nearest nearest = yarn_nearest_of(yarn_span_of_text(name));
+    for (size_t by = 0; by < YARN_BY_COUNT; by++)
+        if (yarn_by_key((enum yarn_by)by)->word)
+            yarn_nearest_offer(&nearest, yarn_by_key((enum yarn_by)by)->word);
+    yarn_nearest_ask(&nearest, &text);
+    yarn_complain("report", "no tracepoint of these dumps has a field '%s'%s", name, bytes);
+}
+
+static bool has_function(const struct yarn_profile *profile, const char *wanted)
+{
+    uint8_t *called = yarn_functions_called(profile, wanted, NULL);
+    bool has_one = !called || memchr(called, true, profile->nr_functions);
+    free(called);
+    return has_one;
 }
 
 /* What perf calls them. */
@@ -365,9 +386,12 @@ int yarn_verb_report(int argc, char **argv)
     status = yarn_select_choose("report", &request.view.select,
                                 (const struct yarn_profile *const[]){&profile}, 1);
     if (status < 0 && request.report.field && !has_field(&profile, request.report.field)) {
-        yarn_complain("report", "no tracepoint of these dumps has a field '%s'",
-                      request.report.field);
+        report_field(request.report.field);
         status = YARN_STATUS_USAGE;
+    }
+    if (status < 0 && request.callers_of && !has_function(&profile, request.callers_of)) {
+        yarn_complain("report", "no sample has a function %s on its stack", request.callers_of);
+        status = YARN_STATUS_FAILED;
     }
     if (status < 0)
         status = show(&request, &profile);

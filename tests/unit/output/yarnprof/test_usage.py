@@ -63,6 +63,11 @@ class Mistakes(WithDumps):
             for view in views:
                 reported = self.bad(1, *view, self.app, f"--{option}=no-such")
                 self.assertIn(f"--{option}: nothing in what is read matches", reported)
+        self.assertIn("matches; it has cpu-clock", self.bad(1, "report", self.app, "--event=cpu-clok"))
+        self.assertIn("no sample has a function no-such on its stack",
+                      self.bad(1, "report", "--callers=no-such", self.app))
+        self.assertIn("no tracepoint of these dumps has a field 'prosess'; process?",
+                      self.bad(2, "report", "--by=prosess", self.app))
         self.assertIn("--time: nothing", self.bad(1, "report", self.app, "--time=1000s..1001s"))
 
     def test_an_option_that_is_given_twice(self):
