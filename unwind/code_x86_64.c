@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/code_x86_64.h"
 
-#include "unwind/code_source_x86_64.h"
+#include "unwind/instruction_x86_64.h"
+#include "unwind/rule.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, NR_REGISTERS = 16, WORD_SIZE = 8 };
 enum { DWARF_RBP = 6, DWARF_RSP = 7 };
@@ -59,6 +60,59 @@ struct exploration {
     bool has_contradiction;
     bool ends_at_calls; /* ways without calls only, which need no belief that these return */
 };
+
+/* Instructions one by one, of a file or of a process's memory, and which addresses were read near
+ * the first. Does not know what they do to the stack. */
+
+struct yarn_code_source {
+    const struct yarn_image *image;   /* borrowed; NULL: the process's memory */
+    const struct yarn_target *target; /* borrowed: of that */
+    struct yarn_code_extent near;     /* grows by what is read within 4 KiB of it */
+    struct yarn_span bytes;           /* read last */
+    uint64_t at;                      /* of these */
+    uint8_t live[256];
+};
+
+enum { PAGE = 4096, NEAR = 4096 };
+
+/* What is there, as far as it can be read at once; empty where it cannot. */
+static struct yarn_span bytes_at(struct yarn_code_source *source, uint64_t vaddr)
+{
+    if (source->image)
+        return yarn_image_at(source->image, vaddr);
+    source->bytes = YARN_SPAN_EMPTY; /* which `live` held */
+    size_t in_page = PAGE - vaddr % PAGE;
+    size_t size = yarn_size_min(in_page, sizeof source->live);
+    if (yarn_target_read(source->target, vaddr, source->live, sizeof source->live) == 0)
+        size = sizeof source->live;
+    else if (yarn_target_read(source->target, vaddr, source->live, size))
+        size = 0;
+    return yarn_span_of(source->live, size);
+}
+
+static void note_near(struct yarn_code_extent *near, uint64_t from, uint64_t to)
+{
+    if (from < near->from && near->to - from <= 2 * NEAR)
+        near->from = from;
+    if (to > near->to && to - near->from <= 2 * NEAR)
+        near->to = to;
+}
+
+static bool read_instruction(struct yarn_code_source *source, uint64_t vaddr,
+                             struct yarn_instruction *ret_instruction)
+{
+    enum { LONGEST = 15 };
+    uint64_t from = vaddr - source->at;
+    if (from >= source->bytes.size || source->bytes.size - from < LONGEST) {
+        source->bytes = bytes_at(source, vaddr);
+        source->at = vaddr;
+        from = 0;
+    }
+    if (!yarn_instruction_read(yarn_span_from(source->bytes, from), ret_instruction))
+        return false;
+    note_near(&source->near, vaddr, vaddr + ret_instruction->size);
+    return true;
+}
 
 static bool is_equal(struct word a, struct word b)
 {
@@ -360,7 +414,7 @@ static void explore(struct exploration *all, struct way *way)
     if (!image || !yarn_cfi_gap(image, way->at, &begin, &end))
         end = UINT64_MAX;
     all->source->bytes = YARN_SPAN_EMPTY;
-    while (all->nr_left && way->at < end && yarn_code_source_read(all->source, way->at, &now)) {
+    while (all->nr_left && way->at < end && read_instruction(all->source, way->at, &now)) {
         all->nr_left--;
         way->at += now.size;
         apply(way, &now);
@@ -415,7 +469,7 @@ static uint64_t find_set_up(struct exploration *all, uint64_t vaddr)
     static const uint8_t set_up[] = {0x55, 0x48, 0x89, 0xe5};
     enum { LOOK = 64, STEP = LOOK - sizeof set_up + 1 };
     for (uint64_t back = STEP; back < SET_UP_MAX && back < vaddr; back += STEP) {
-        struct yarn_span code = yarn_code_source_at(all->source, vaddr - back);
+        struct yarn_span code = bytes_at(all->source, vaddr - back);
         code.size = yarn_size_min(code.size, LOOK);
         for (size_t at = code.size; at-- > 0;)
             if (yarn_span_equal(yarn_span_sub(code, at, sizeof set_up),
@@ -456,7 +510,7 @@ struct yarn_rule yarn_code_rule_x86_64(const struct yarn_image *image,
     struct exploration all = {.source = &source};
     struct way first = begin(vaddr);
     *ret_near = source.near;
-    if (is_signal_return(yarn_code_source_at(&source, vaddr))) {
+    if (is_signal_return(bytes_at(&source, vaddr))) {
         ret_near->to = vaddr + SIGNAL_RETURN_SIZE;
         return (struct yarn_rule){.kind = YARN_RULE_SIGNAL, .is_signal = true};
     }

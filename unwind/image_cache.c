@@ -4,8 +4,9 @@
 #include "core/base/pages.h"
 #include "core/base/text.h"
 #include "core/sys/file.h"
+#include "core/sys/proc_maps.h"
+#include "core/sys/target.h"
 #include "unwind/cfi.h"
-#include "unwind/vdso.h"
 
 enum { SWEEP_LEAST = 16 };
 enum { IMAGES_MAX = 4096, FIRST_KEYS = 64, NAME_BYTES = 64, COMPARED_BYTES = 64 << 10 };
@@ -19,6 +20,36 @@ struct cached_image {
     bool is_seen; /* in this sweep */
     bool is_gone; /* not seen at the last one */
 };
+
+/* The vDSO of a process: its bytes, which no file has. Every process of the machine has the same
+ * one, so that another's is read from the calling process: the other may be gone, or not ours to
+ * read. Only one of another machine's bits has another size. */
+
+struct sought {
+    size_t size;
+    uint64_t start; /* 0: not found */
+};
+
+static int compare(void *context, const struct yarn_proc_map *line)
+{
+    struct sought *sought = context;
+    if (yarn_span_equal(line->path, yarn_span_of_text("[vdso]")) &&
+        line->end - line->start == sought->size)
+        sought->start = line->start;
+    return sought->start != 0;
+}
+
+/* Its mapping is [start, start + size). -ESRCH: the calling process has none of that size. */
+static int read_vdso(const struct yarn_target *target, uint64_t start, void *ret_bytes, size_t size)
+{
+    struct sought own = {.size = size};
+    if (target->kind == YARN_TARGET_OWN)
+        return yarn_target_read(target, start, ret_bytes, size);
+    int err = yarn_proc_maps_read(YARN_FILE_CWD, "/proc/self/maps", compare, &own);
+    if (err < 0)
+        return err;
+    return own.start ? yarn_target_read(&yarn_target_self, own.start, ret_bytes, size) : -ESRCH;
+}
 
 static uint64_t key_of(const struct yarn_file_info *info)
 {
@@ -181,7 +212,7 @@ static int copy_vdso(const struct yarn_image_request *request, size_t size,
                      struct yarn_image *ret_image)
 {
     uint8_t *bytes = yarn_pages_map(size);
-    int err = bytes ? yarn_vdso_read(request->target, request->start, bytes, size) : -ENOMEM;
+    int err = bytes ? read_vdso(request->target, request->start, bytes, size) : -ENOMEM;
     if (!err)
         err = yarn_image_open_copy(ret_image, yarn_span_of(bytes, size));
     yarn_pages_unmap(bytes, size);

@@ -5,7 +5,7 @@
 
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
-#include "output/dump/unpacker.h"
+#include "output/dump/chunk_reader.h"
 
 enum { CHUNKS_MAX = 4096 };
 

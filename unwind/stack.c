@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "unwind/stack_windows.h"
+#include "unwind/stack.h"
 
 void yarn_stack_windows_clear(struct yarn_stack_windows *windows, const struct yarn_target *target)
 {
