@@ -11,3 +11,7 @@
 /* A stack whose last frame goes becomes what its caller's is, so that all keep their numbers.
  * -ENOMEM. */
 YARN_MUST_CHECK int yarn_glue_fold(struct yarn_profile *profile);
+
+/* What a program's thread spends in yarn's own functions is one function, [yarn]; what these only
+ * hand on to the kernel is the caller's. -ENOMEM. */
+YARN_MUST_CHECK int yarn_glue_fold_own(struct yarn_profile *profile);

@@ -61,6 +61,17 @@ static void make_python(const char *folder)
     dump_maker_close(&maker, false);
 }
 
+/* A program's threads in the preload: at its end, and in a call that it hands on. */
+static void make_own(const char *folder)
+{
+    begin(folder, "own.dump", "libyarn_preload.so");
+    sample(100, "lib!main;lib!exit;yarn_lifecycle_end;wait_on;yarn_raw_call",
+           YARN_DUMP_STACK_COMPLETE, 10);
+    sample(100, "lib!main;capset;follow;yarn_state_wait", YARN_DUMP_STACK_COMPLETE, 5);
+    sample(100, "lib!main;capset;yarn_raw_call", YARN_DUMP_STACK_COMPLETE, 20);
+    dump_maker_close(&maker, false);
+}
+
 static void make_hostile(const char *folder)
 {
     begin(folder, "hostile.dump", "<img src=x onerror=boom()>");
@@ -166,6 +177,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     make_app(argv[1]);
     make_python(argv[1]);
+    make_own(argv[1]);
     make_hostile(argv[1]);
     make_many(argv[1]);
     make_pair(argv[1]);

@@ -77,10 +77,10 @@ class Files(Pages):
         self.assertNotIn("more process", self.make("app.dump", "hostile.dump").read_text())
         copy.unlink()
 
-    def paths(self, *arguments):
+    def paths(self, *arguments, dump="python.dump"):
         """What `report --tree` says: a path a leaf, with its own samples."""
         done = subprocess.run([YARNPROF, "report", "--tree", "--format=json", *arguments,
-                               self.folder / "python.dump"], stdout=subprocess.PIPE, check=True)  # fmt: skip
+                               self.folder / dump], stdout=subprocess.PIPE, check=True)  # fmt: skip
         paths, found = {}, {}
         for node in json.loads(done.stdout)["tree"]:
             paths[node["id"]] = [*paths.get(node["parent"], []), node["function"] or ""]
@@ -101,6 +101,10 @@ class Files(Pages):
             self.assertEqual("--all-frames shows it" in text, is_folded)
             self.assertEqual(">py_trampoline_evaluator<" in text, not is_folded)
             self.assertIn(">py::inner:/a.py<", text)
+
+    def test_yarns_own_functions_are_one(self):
+        self.assertEqual(self.paths(dump="own.dump"), {"main exit [yarn]": 10, "main capset [yarn]": 5,
+                                                       "main capset": 20})  # fmt: skip
 
     def test_same_input_same_bytes(self):
         self.assertEqual(self.make("app.dump").read_bytes(), self.make("app.dump").read_bytes())
