@@ -82,6 +82,24 @@ static bool read_register(const void *self, unsigned bit, uint64_t *ret_value)
     return yarn_record_register(&sample->perf, sample->attr->sample_regs_user, bit, ret_value);
 }
 
+/* The kernel's copy ends at a page that was never touched, as in a large array that is not used
+ * yet. Once such pages were read they are there, and later copies go on. True where there were
+ * some. */
+static bool fill_hole(const struct yarn_walks *walks, const struct yarn_stack_copy *stack,
+                      uint64_t asked_bytes)
+{
+    enum { PAGE = 4096 };
+    const struct yarn_target *target = yarn_module_map_target(walks->map);
+    uint64_t bytes = stack->first.size + stack->second.size;
+    uint64_t begin = stack->start + bytes, at = begin;
+    uint8_t byte;
+    if (bytes && begin % PAGE)
+        return false;
+    while (at < stack->start + asked_bytes && yarn_target_read(target, at, &byte, sizeof byte) == 0)
+        at = (at / PAGE + 1) * PAGE;
+    return at > begin;
+}
+
 static void walk_copy(struct yarn_walks *walks, const struct yarn_typed_record *sample,
                       struct yarn_frames *frames)
 {
@@ -97,7 +115,8 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_typed_record *
         .time_ns = sample->perf.time,
     };
     yarn_unwinder_unwind(walks->unwinder, &registers, &stack, frames);
-    note_copy(walks, frames->end == YARN_UNWIND_TRUNCATED);
+    bool is_cut = frames->end == YARN_UNWIND_TRUNCATED;
+    note_copy(walks, is_cut && !fill_hole(walks, &stack, sample->attr->sample_stack_user));
 }
 
 /* As the processor noted them: of each call the instruction that made it, the latest first. What

@@ -47,5 +47,20 @@ class Wide(harness.Case):
             self.assertNotIn("rarely", text)
 
 
+
+class Holes(harness.Case):
+    """The kernel's copy of a stack ends at a page that was never touched; the first sample's reading has it there."""
+
+    def test_stacks_beyond_pages_that_were_never_touched_are_whole(self):
+        run = self.run_program([harness.HOSTS / "holes", "2"])
+        self.assertEqual(run.status, 0)
+        inside = [[frame.name for frame in sample.frames] for sample in harness.samples(run.dumps)]
+        inside = [names for names in inside if "over_hole" in names]
+        whole = sum("begin" in names for names in inside)
+        print(f"\n{whole} of {len(inside)} whole", flush=True)
+        self.assertGreater(len(inside), 200)
+        self.assertGreater(whole, 0.6 * len(inside))  # the first of each thread, until the reader came
+
+
 if __name__ == "__main__":
     harness.main()
