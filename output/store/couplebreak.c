@@ -70,7 +70,7 @@ static bool make_target(const struct yarn_stream *stream, const struct yarn_entr
     int position = position_of(event);
     uint64_t pid;
     if (position < 0 ||
-        !yarn_stream_number(&event->target_pid, yarn_stream_record(stream, origin), &pid))
+        !yarn_trace_field_value(&event->target_pid, yarn_stream_record(stream, origin), &pid))
         return false;
     *ret_target = *origin;
     ret_target->event_id = targets[position].id;
@@ -106,7 +106,7 @@ static void place_as_meant(const struct yarn_stream *stream, struct yarn_entry *
 {
     const struct yarn_stream_event *event = yarn_stream_event_of(stream, target);
     uint64_t cpu;
-    if (yarn_stream_number(&event->target_cpu, yarn_stream_record(stream, target), &cpu))
+    if (yarn_trace_field_value(&event->target_cpu, yarn_stream_record(stream, target), &cpu))
         target->cpu = (int)cpu;
 }
 

@@ -37,7 +37,7 @@ static bool number_of(const struct yarn_stream *stream, const struct yarn_entry 
 {
     struct yarn_trace_field field;
     return find(stream, entry, name, &field) &&
-           yarn_stream_number(&field, yarn_stream_record(stream, entry), ret_number);
+           yarn_trace_field_value(&field, yarn_stream_record(stream, entry), ret_number);
 }
 
 static char depth_char(uint64_t depth)

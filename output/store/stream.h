@@ -101,9 +101,6 @@ YARN_MUST_CHECK int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw
 /* That thread is of the stream's process. */
 YARN_MUST_CHECK int yarn_stream_add_own(struct yarn_stream *stream, uint32_t tid);
 bool yarn_stream_is_own(const struct yarn_stream *stream, int tid);
-/* Empty fields give false. */
-YARN_MUST_CHECK bool yarn_stream_number(const struct yarn_trace_field *field,
-                                        struct yarn_span record, uint64_t *ret_number);
 
 enum { YARN_STREAM_EACH = -1 };
 

@@ -62,24 +62,9 @@ static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread
     return name_thread(self, thread->tid, thread->comm);
 }
 
-static bool read_number(const struct yarn_trace_fields *fields, const char *name,
-                        struct yarn_span raw, uint64_t *ret_number)
+static int note_task(void *self, uint32_t raw_pid, struct yarn_span comm)
 {
-    struct yarn_trace_field field;
-    return yarn_trace_fields_find(fields, yarn_span_of_text(name), &field) &&
-           yarn_stream_number(&field, raw, ret_number);
-}
-
-static int note_comm(struct yarn_stream *stream, const struct yarn_trace_fields *fields,
-                     struct yarn_span raw, const char *pid_name, const char *comm_name)
-{
-    struct yarn_trace_field field;
-    uint64_t pid;
-    if (!read_number(fields, pid_name, raw, &pid) ||
-        !yarn_trace_fields_find(fields, yarn_span_of_text(comm_name), &field))
-        return 0;
-    return yarn_stream_add_name(stream, (uint32_t)yarn_stream_tid_of(stream, (uint32_t)pid),
-                                yarn_trace_field_bytes(&field, raw));
+    return yarn_stream_add_name(self, (uint32_t)yarn_stream_tid_of(self, raw_pid), comm);
 }
 
 static bool is_own(const struct yarn_sample *sample)
@@ -92,22 +77,16 @@ static int read_fields(struct reading *reading, const struct yarn_stream_event *
                        const struct yarn_sample *sample, struct yarn_entry *entry)
 {
     struct yarn_stream *stream = reading->stream;
+    struct yarn_span raw = yarn_span_of_bytes(sample->raw);
     uint64_t pid;
     int err = 0;
-    if (read_number(event->fields, "common_pid", yarn_span_of_bytes(sample->raw), &pid)) {
+    if (yarn_trace_fields_value(event->fields, "common_pid", raw, &pid)) {
         if (is_own(sample) && pid != sample->tid)
             err = yarn_stream_add_tid(stream, (uint32_t)pid, sample->tid);
         if (!is_own(sample))
             entry->pid = (int)pid;
     }
-    if (!err)
-        err = note_comm(stream, event->fields, yarn_span_of_bytes(sample->raw), "prev_pid",
-                        "prev_comm");
-    if (!err)
-        err = note_comm(stream, event->fields, yarn_span_of_bytes(sample->raw), "next_pid",
-                        "next_comm");
-    return err ? err
-               : note_comm(stream, event->fields, yarn_span_of_bytes(sample->raw), "pid", "comm");
+    return err ? err : yarn_trace_fields_tasks(event->fields, raw, note_task, stream);
 }
 
 static int cpu_of(uint32_t cpu)

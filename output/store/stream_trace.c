@@ -87,10 +87,10 @@ static int take(void *self, const struct yarn_trace_file_core *core, uint64_t ti
 {
     struct reading *reading = self;
     uint64_t type, pid = 0;
-    if (!yarn_stream_number(&reading->type, event, &type))
+    if (!yarn_trace_field_value(&reading->type, event, &type))
         return yarn_trace_refuse(&reading->stream->trace, core->at,
                                  "an event without a format, or shorter than one");
-    if (!yarn_stream_number(&reading->pid, event, &pid))
+    if (!yarn_trace_field_value(&reading->pid, event, &pid))
         pid = 0;
     int err = add_unknown(reading->stream, (int)type);
     if (err)

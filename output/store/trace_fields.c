@@ -55,3 +55,33 @@ bool yarn_trace_fields_find(const struct yarn_trace_fields *fields, struct yarn_
     }
     return false;
 }
+
+bool yarn_trace_field_value(const struct yarn_trace_field *field, struct yarn_span raw,
+                            uint64_t *ret_number)
+{
+    return field->size &&
+           yarn_trace_field_number(field, yarn_trace_field_bytes(field, raw), 0, ret_number);
+}
+
+bool yarn_trace_fields_value(const struct yarn_trace_fields *fields, const char *name,
+                             struct yarn_span raw, uint64_t *ret_number)
+{
+    struct yarn_trace_field field;
+    return yarn_trace_fields_find(fields, yarn_span_of_text(name), &field) &&
+           yarn_trace_field_value(&field, raw, ret_number);
+}
+
+int yarn_trace_fields_tasks(const struct yarn_trace_fields *fields, struct yarn_span raw,
+                            yarn_trace_task_fn *take, void *self)
+{
+    static const char *const names[][2] = {
+        {"prev_pid", "prev_comm"}, {"next_pid", "next_comm"}, {"pid", "comm"}};
+    struct yarn_trace_field comm;
+    uint64_t pid;
+    int err = 0;
+    for (size_t i = 0; !err && i < YARN_COUNT_OF(names); i++)
+        if (yarn_trace_fields_value(fields, names[i][0], raw, &pid) &&
+            yarn_trace_fields_find(fields, yarn_span_of_text(names[i][1]), &comm))
+            err = take(self, (uint32_t)pid, yarn_trace_field_bytes(&comm, raw));
+    return err;
+}

@@ -24,3 +24,16 @@ struct yarn_trace_fields *yarn_trace_fields_new(struct yarn_span format);
 YARN_MUST_CHECK bool yarn_trace_fields_find(const struct yarn_trace_fields *fields,
                                             struct yarn_span name,
                                             struct yarn_trace_field *ret_field);
+/* As a number: false where it is none, or does not lie in the sample. */
+YARN_MUST_CHECK bool yarn_trace_field_value(const struct yarn_trace_field *field,
+                                            struct yarn_span raw, uint64_t *ret_number);
+YARN_MUST_CHECK bool yarn_trace_fields_value(const struct yarn_trace_fields *fields,
+                                             const char *name, struct yarn_span raw,
+                                             uint64_t *ret_number);
+
+/* Who a thread of the first pid namespace is. -ENOMEM and the like. */
+typedef int yarn_trace_task_fn(void *self, uint32_t raw_pid, struct yarn_span comm);
+/* Each thread that the sample has by number and name. What `take` returned. */
+YARN_MUST_CHECK int yarn_trace_fields_tasks(const struct yarn_trace_fields *fields,
+                                            struct yarn_span raw, yarn_trace_task_fn *take,
+                                            void *self);

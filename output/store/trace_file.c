@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "core/base/text.h"
+#include "core/event/trace_format.h"
 #include "output/store/array.h"
 #include "output/store/spill.h"
-#include "output/store/trace_headers.h"
 #include "output/store/trace_unpack.h"
 
 enum {
@@ -37,6 +37,58 @@ static int check(struct yarn_trace_file *file, const struct yarn_cursor *cursor,
                  const char *why)
 {
     return cursor->failed ? yarn_trace_refuse(file, base + cursor->at, why) : 0;
+}
+
+static struct yarn_span take_sized(struct yarn_cursor *cursor)
+{
+    return yarn_cursor_span(cursor, yarn_cursor_u64(cursor));
+}
+
+/* Of the ring buffer's pages. */
+static void take_headers(struct yarn_trace_file *file, struct yarn_cursor *cursor)
+{
+    struct yarn_trace_field commit;
+    (void)yarn_cursor_text(cursor);
+    struct yarn_span page = take_sized(cursor);
+    (void)yarn_cursor_text(cursor);
+    (void)take_sized(cursor);
+    if (yarn_trace_format_find(page, yarn_span_of_text("commit"), &commit) && commit.size == 4)
+        file->long_bytes = commit.size;
+}
+
+/* So many formats of one system. */
+static int take_system(struct yarn_trace_file *file, struct yarn_cursor *cursor,
+                       struct yarn_span system, uint32_t count)
+{
+    int err = 0;
+    for (uint32_t i = 0; !err && !cursor->failed && i < count; i++) {
+        const struct yarn_trace_file_format format = {system, take_sized(cursor)};
+        err = YARN_ARRAY_PUT(&file->formats, &file->nr_formats, &file->formats_capacity, &format);
+    }
+    return err;
+}
+
+static int take_ftrace(struct yarn_trace_file *file, struct yarn_cursor *cursor)
+{
+    uint32_t count = yarn_cursor_u32(cursor);
+    return take_system(file, cursor, yarn_span_of_text("ftrace"), count);
+}
+
+static int take_formats(struct yarn_trace_file *file, struct yarn_cursor *cursor)
+{
+    uint32_t count = yarn_cursor_u32(cursor);
+    int err = 0;
+    for (uint32_t i = 0; !err && !cursor->failed && i < count; i++) {
+        struct yarn_span system = yarn_span_of_text(yarn_cursor_text(cursor));
+        uint32_t nr_formats = yarn_cursor_u32(cursor);
+        err = take_system(file, cursor, system, nr_formats);
+    }
+    return err;
+}
+
+static void take_names(struct yarn_trace_file *file, struct yarn_cursor *cursor)
+{
+    file->names = take_sized(cursor);
 }
 
 static int add_core(struct yarn_trace_file *file, uint32_t cpu, uint64_t at, uint64_t size)
@@ -141,13 +193,13 @@ static int take_section(struct yarn_trace_file *file, unsigned id, struct yarn_s
         return err;
     struct yarn_cursor cursor = yarn_cursor_of(data);
     if (id == OPTION_HEADERS)
-        yarn_trace_take_headers(file, &cursor);
+        take_headers(file, &cursor);
     else if (id == OPTION_FTRACE)
-        err = yarn_trace_take_ftrace(file, &cursor);
+        err = take_ftrace(file, &cursor);
     else if (id == OPTION_FORMATS)
-        err = yarn_trace_take_formats(file, &cursor);
+        err = take_formats(file, &cursor);
     else
-        yarn_trace_take_names(file, &cursor);
+        take_names(file, &cursor);
     return err ? err : check(file, &cursor, at, "a section is shorter than what is in it");
 }
 
@@ -274,13 +326,13 @@ static int take_options_6(struct yarn_trace_file *file, struct yarn_cursor *curs
 
 static int read_version_6(struct yarn_trace_file *file, struct yarn_cursor *cursor)
 {
-    yarn_trace_take_headers(file, cursor);
-    int err = yarn_trace_take_ftrace(file, cursor);
+    take_headers(file, cursor);
+    int err = take_ftrace(file, cursor);
     if (!err)
-        err = yarn_trace_take_formats(file, cursor);
+        err = take_formats(file, cursor);
     yarn_cursor_skip(cursor, yarn_cursor_u32(cursor)); /* kernel symbols */
     yarn_cursor_skip(cursor, yarn_cursor_u32(cursor)); /* printk formats */
-    yarn_trace_take_names(file, cursor);
+    take_names(file, cursor);
     uint32_t nr_cores = yarn_cursor_u32(cursor);
     struct yarn_span tag = yarn_cursor_span(cursor, TAG_BYTES);
     if (!err)

@@ -78,15 +78,15 @@ int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_sample *sam
                        struct yarn_timeline_entry *entry)
 {
     const struct yarn_trace_fields *fields = yarn_loader_fields(loader, sample->event);
-    uint32_t pid;
-    int err = yarn_raw_thread_note_switch(&loader->raw_comms, &loader->profile->strings, fields,
-                                          yarn_span_of_bytes(sample->raw));
-    if (err || !yarn_raw_thread_pid(fields, "common_pid", yarn_span_of_bytes(sample->raw), &pid))
+    struct yarn_span raw = yarn_span_of_bytes(sample->raw);
+    uint64_t pid;
+    int err = yarn_raw_threads_note(&loader->raw_comms, &loader->profile->strings, fields, raw);
+    if (err || !yarn_trace_fields_value(fields, "common_pid", raw, &pid))
         return err;
     if (entry->detail)
-        loader->profile->details[entry->detail - 1].raw_pid = pid;
+        loader->profile->details[entry->detail - 1].raw_pid = (uint32_t)pid;
     if (entry->thread == YARN_DUMP_NONE)
-        return name_runner(loader, pid, &entry->comm);
+        return name_runner(loader, (uint32_t)pid, &entry->comm);
     entry->comm = loader->profile->threads[entry->thread].comm;
     return 0;
 }

@@ -17,8 +17,7 @@ static void note_time(struct yarn_loader *loader, uint64_t time_ns, uint64_t len
     dump->last_ns = yarn_u64_max(dump->last_ns, end_ns);
 }
 
-int yarn_loader_sched_runs(struct yarn_loader *loader, const struct yarn_dump_run *runs,
-                           size_t count)
+static int add_spans(struct yarn_loader *loader, const struct yarn_dump_run *runs, size_t count)
 {
     loader->has_spans = loader->has_spans || count;
     int err = 0;
@@ -36,6 +35,64 @@ int yarn_loader_sched_runs(struct yarn_loader *loader, const struct yarn_dump_ru
         if (!err)
             err = yarn_sched_log_add_span(loader->options->sched, loader->dump, runs[i].tid, &span);
     }
+    return err;
+}
+
+/* As perf script says them, blanks and all. */
+static const char *const words[] = {
+    [YARN_TIMELINE_SWITCH_IN] = "PERF_RECORD_SWITCH IN         ",
+    [YARN_TIMELINE_SWITCH_OUT] = "PERF_RECORD_SWITCH OUT        ",
+    [YARN_TIMELINE_SWITCH_PREEMPTED] = "PERF_RECORD_SWITCH OUT preempt",
+};
+
+static int add_switch(struct yarn_loader *loader, uint64_t time_ns, uint32_t thread, uint32_t cpu,
+                      enum yarn_timeline_switch change)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->last_ns = yarn_u64_max(dump->last_ns, time_ns);
+    if (time_ns < loader->from_ns || time_ns > loader->to_ns)
+        return 0;
+    struct yarn_timeline_entry entry = {
+        .time_ns = time_ns,
+        .stack = YARN_DUMP_NONE,
+        .thread = thread,
+        .comm = loader->profile->threads[thread].comm,
+        .dump = loader->dump,
+        .cpu = (uint16_t)cpu,
+        .change = (uint8_t)change,
+    };
+    int err = yarn_strings_intern(&loader->profile->strings, yarn_span_of_text(words[change]),
+                                  &entry.text);
+    return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
+}
+
+/* A run is a switch in and one out, as far as that is known; one that goes on in another has no
+ * out, and the other no in. */
+static int add_run(struct yarn_loader *loader, const struct yarn_dump_run *run)
+{
+    uint32_t thread;
+    uint64_t start_ns = run->time_ns + (uint64_t)loader->shift_ns;
+    int err = yarn_loader_thread(loader, run->tid, &thread);
+    if (err)
+        return err;
+    uint64_t *open_ns = &loader->profile->threads[thread].run_open_ns;
+    if (*open_ns != start_ns)
+        err = add_switch(loader, start_ns, thread, run->cpu, YARN_TIMELINE_SWITCH_IN);
+    *open_ns = run->is_open && run->length_ns ? start_ns + run->length_ns : 0;
+    if (err || run->is_open)
+        return err;
+    return add_switch(loader, start_ns + run->length_ns, thread, run->cpu,
+                      run->is_preempted ? YARN_TIMELINE_SWITCH_PREEMPTED
+                                        : YARN_TIMELINE_SWITCH_OUT);
+}
+
+int yarn_loader_on_runs(void *self, const struct yarn_dump_run *runs, size_t count)
+{
+    struct yarn_loader *loader = self;
+    bool is_wanted = loader->options->timeline && loader->options->has_scheduling;
+    int err = loader->options->sched ? add_spans(loader, runs, count) : 0;
+    for (size_t i = 0; !err && is_wanted && i < count; i++)
+        err = add_run(loader, &runs[i]);
     return err;
 }
 
@@ -114,4 +171,28 @@ int yarn_loader_sched_end(struct yarn_loader *loader)
     loader->options->sched->from_ns = loader->from_ns;
     loader->options->sched->to_ns = loader->to_ns;
     return err;
+}
+
+/* 0: no thread holds what it waits for, as far as is known. */
+static uint32_t holder_of(struct yarn_loader *loader, const struct yarn_sample *sample)
+{
+    const struct yarn_dump_event *event = &yarn_loader_dump(loader)->events[sample->event].record;
+    const bool may_have = event->flags & YARN_DUMP_EVENT_IS_OFF_CPU;
+    uint64_t holder = 0;
+    if (may_have && yarn_trace_fields_value(yarn_loader_fields(loader, sample->event), "holder",
+                                            yarn_span_of_bytes(sample->raw), &holder))
+        return (uint32_t)holder;
+    return 0;
+}
+
+int yarn_loader_sched_lock_sample(struct yarn_loader *loader, const struct yarn_sample *sample,
+                                  uint32_t stack)
+{
+    const struct yarn_sched_lock_sample added = {
+        .place = stack, .time_ns = sample->time_ns, .ns = sample->weight};
+    uint32_t holder = holder_of(loader, sample);
+    if (!holder)
+        return 0;
+    return yarn_sched_log_add_lock_sample(loader->options->sched, loader->dump, sample->tid, holder,
+                                          &added);
 }

@@ -8,8 +8,6 @@
 
 #include "output/analysis/load/loader.h"
 
-YARN_MUST_CHECK int yarn_loader_sched_runs(struct yarn_loader *loader,
-                                           const struct yarn_dump_run *runs, size_t count);
 /* Before the record has its effect on the dump. */
 YARN_MUST_CHECK int yarn_loader_sched_switches(struct yarn_loader *loader,
                                                const struct yarn_dump_switches *record);

@@ -8,11 +8,29 @@
 #pragma once
 
 #include "output/analysis/load/build_names.h"
-#include "output/analysis/load/late_names.h"
 #include "output/analysis/load/load_options.h"
 #include "output/analysis/time/phase.h"
 #include "output/analysis/value/number_map.h"
 #include "output/dump/shown.h"
+
+/* A name that came after the frames it is for; of no function: there is none. */
+struct yarn_late_name {
+    uint64_t address, start;
+    uint32_t module;
+    uint32_t function;
+};
+
+/* A symbol of a dump that has no name. */
+struct yarn_nameless {
+    uint64_t start, end;
+    uint32_t module; /* the dump's number */
+};
+
+/* A frame whose name was not asked for. */
+struct yarn_unnamed {
+    uint32_t frame;
+    struct yarn_nameless symbol;
+};
 
 /* How far the reading of all files has come, in bytes. */
 struct yarn_load_reached {
@@ -88,9 +106,6 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record);
 /* The function of the same name in the kernel, or in the kernel module that stands in its name. */
 YARN_MUST_CHECK int yarn_loader_kernel_function(struct yarn_profile *profile, uint32_t function,
                                                 uint32_t *ret_function);
-/* The process may have ended before the kernel's names were read: where the dump is of this very
- * boot, this machine's are added to those that came late. */
-YARN_MUST_CHECK int yarn_loader_name_kernel(struct yarn_loader *loader);
 int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record);
 int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record);
 int yarn_loader_on_samples(void *self, const struct yarn_sample *samples, size_t count);
@@ -124,10 +139,8 @@ YARN_MUST_CHECK int yarn_loader_begin_dump(struct yarn_loader *loader);
 void yarn_loader_set_time(struct yarn_loader *loader);
 /* What is known only when all records of a process were read. */
 YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
-/* Adds to the names that came late what files at hand say of frames that were not asked for. */
-YARN_MUST_CHECK int yarn_loader_name_files(struct yarn_loader *loader);
-/* Gives frames the names that came late. */
-YARN_MUST_CHECK int yarn_loader_apply_late_names(struct yarn_loader *loader);
+/* Gives frames the names that came late, in the dump or by what is at hand. */
+YARN_MUST_CHECK int yarn_loader_name_code(struct yarn_loader *loader);
 
 /* Where lines are wanted: which module of theirs a module is, and a symbol is in; frames for what
  * is inlined at the last frame, which is that of the record; the place of each frame of the dump.

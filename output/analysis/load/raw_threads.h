@@ -11,16 +11,7 @@
 #include "output/analysis/value/strings.h"
 #include "output/store/trace_fields.h"
 
-/* False where the event has no such field. */
-YARN_MUST_CHECK bool yarn_raw_thread_pid(const struct yarn_trace_fields *fields, const char *name,
-                                         struct yarn_span raw, uint32_t *ret_pid);
-/* Remembers the name (of `strings`) that goes with a number, if the sample has both: -ENOMEM. */
-YARN_MUST_CHECK int yarn_raw_thread_note(struct yarn_table *comms, struct yarn_strings *strings,
-                                         const struct yarn_trace_fields *fields,
-                                         struct yarn_span raw, const char *pid_name,
-                                         const char *comm_name);
-/* The same of both sides of sched_switch. */
-YARN_MUST_CHECK int yarn_raw_thread_note_switch(struct yarn_table *comms,
-                                                struct yarn_strings *strings,
-                                                const struct yarn_trace_fields *fields,
-                                                struct yarn_span raw);
+/* Remembers the names (of `strings`) that go with numbers in the sample: -ENOMEM. */
+YARN_MUST_CHECK int yarn_raw_threads_note(struct yarn_table *comms, struct yarn_strings *strings,
+                                          const struct yarn_trace_fields *fields,
+                                          struct yarn_span raw);

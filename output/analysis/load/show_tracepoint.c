@@ -15,12 +15,6 @@ static bool is_called(const struct yarn_trace_field *field, const char *name)
     return yarn_span_equal(field->name, yarn_span_of_text(name));
 }
 
-static bool number_of(const struct yarn_trace_field *field, struct yarn_span raw,
-                      uint64_t *ret_number)
-{
-    return yarn_trace_field_number(field, yarn_trace_field_bytes(field, raw), 0, ret_number);
-}
-
 /* Up to `stop`, which is taken with it. */
 static struct yarn_span take(struct yarn_span *rest, char stop)
 {
@@ -84,7 +78,7 @@ static bool show_of_scheduler(struct yarn_span flags, const struct yarn_trace_fi
         yarn_text_add(text, " ==>");
     if (!is_called(field, "prev_state") && !is_called(field, "target_cpu"))
         return false;
-    if (!number_of(field, raw, &number))
+    if (!yarn_trace_field_value(field, raw, &number))
         return false;
     char word[WORD_BYTES];
     struct yarn_text value = yarn_text_of(word, sizeof word);

@@ -12,46 +12,38 @@ static bool is_waking(struct yarn_span format)
     return format.size >= sizeof name - 1 && memcmp(format.data, name, sizeof name - 1) == 0;
 }
 
-static int note_comms(struct yarn_wakings *wakings, struct yarn_profile *profile,
-                      const struct yarn_trace_fields *fields, struct yarn_span raw)
+/* False: the sample has no such number. */
+static bool take_pid(const struct yarn_trace_fields *fields, const char *name, struct yarn_span raw,
+                     uint32_t *ret_pid)
 {
-    int err = yarn_raw_thread_note_switch(&wakings->comms, &profile->strings, fields, raw);
-    return err ? err
-               : yarn_raw_thread_note(&wakings->comms, &profile->strings, fields, raw, "pid",
-                                      "comm");
-}
-
-static uint8_t flags_of(const struct yarn_trace_fields *fields, struct yarn_span raw)
-{
-    struct yarn_trace_field field;
-    uint64_t flags = 0;
-    bool has_flags =
-        yarn_trace_fields_find(fields, yarn_span_of_text("common_flags"), &field) &&
-        yarn_trace_field_number(&field, yarn_trace_field_bytes(&field, raw), 0, &flags);
-    return has_flags ? (uint8_t)flags : 0;
+    uint64_t pid;
+    bool has_pid = yarn_trace_fields_value(fields, name, raw, &pid);
+    *ret_pid = has_pid ? (uint32_t)pid : 0;
+    return has_pid;
 }
 
 int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
                      const struct yarn_trace_fields *fields, uint32_t thread,
                      const struct yarn_sample *sample)
 {
+    struct yarn_span raw = yarn_span_of_bytes(sample->raw);
     struct yarn_waking waking = {
         .time_ns = sample->time_ns,
         .waker = {.thread = thread},
         .woken = {.thread = YARN_DUMP_NONE},
     };
-    int err = note_comms(wakings, profile, fields, yarn_span_of_bytes(sample->raw));
-    if (err || !yarn_raw_thread_pid(fields, "common_pid", yarn_span_of_bytes(sample->raw),
-                                    &waking.waker.raw_pid))
+    uint64_t flags = 0;
+    int err = yarn_raw_threads_note(&wakings->comms, &profile->strings, fields, raw);
+    if (err || !take_pid(fields, "common_pid", raw, &waking.waker.raw_pid))
         return err;
     if (thread != YARN_DUMP_NONE) {
         wakings->has_other_numbers |= profile->threads[thread].tid != waking.waker.raw_pid;
         err = yarn_table_remember(&wakings->threads, waking.waker.raw_pid, thread);
     }
-    if (err || !is_waking(fields->format) ||
-        !yarn_raw_thread_pid(fields, "pid", yarn_span_of_bytes(sample->raw), &waking.woken.raw_pid))
+    if (err || !is_waking(fields->format) || !take_pid(fields, "pid", raw, &waking.woken.raw_pid))
         return err;
-    waking.flags = flags_of(fields, yarn_span_of_bytes(sample->raw));
+    if (yarn_trace_fields_value(fields, "common_flags", raw, &flags))
+        waking.flags = (uint8_t)flags;
     return YARN_ARRAY_PUT(&wakings->list, &wakings->count, &wakings->capacity, &waking);
 }
 
@@ -60,8 +52,7 @@ int yarn_wakings_add_arrival(struct yarn_wakings *wakings, const struct yarn_tra
 {
     struct yarn_waking_arrival arrival = {
         .time_ns = sample->time_ns, .who = {.thread = YARN_DUMP_NONE}, .cpu = sample->cpu};
-    if (!yarn_raw_thread_pid(fields, "next_pid", yarn_span_of_bytes(sample->raw),
-                             &arrival.who.raw_pid))
+    if (!take_pid(fields, "next_pid", yarn_span_of_bytes(sample->raw), &arrival.who.raw_pid))
         return 0;
     return YARN_ARRAY_PUT(&wakings->arrivals, &wakings->nr_arrivals, &wakings->arrivals_capacity,
                           &arrival);

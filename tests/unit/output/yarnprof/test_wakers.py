@@ -90,6 +90,11 @@ class Wakers(WithDumps):
             self.assertIn(f"{option.partition('=')[0]}: nothing", self.bad(1, "sched", "--couplebreak", option, path))
         self.assertIn("--thread: nothing", self.bad(1, "sched", f"--thread={OTHER}", path))
 
+    def test_script_names_a_thread_of_another_process_by_the_waking_that_names_it(self):
+        path = self.made([(50, 7, OTHER), (205, OTHER, 8), (210, OTHER + 1, 8)])
+        lines = self.good("script", "--samples", "--no-header", "-F", "comm,tid,event", path).split("\n")
+        self.assertEqual([line.split()[:2] for line in lines if line], [["app", "7"], ["worker", "5"], ["app", "6"]])
+
     def sched(self, path, *options):
         return json.loads(self.good("sched", "--wakers", "--format=json", path, *options))
 
