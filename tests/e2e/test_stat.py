@@ -171,6 +171,16 @@ class Stat(harness.Case):
                     "--", TOUCHES, PER_WORKER)
         return json.loads(path.read_text()) if path.exists() else None, done
 
+    def test_a_group_is_listed_once(self):
+        """One of an earlier folder is taken instead."""
+        plain = harness.yarnprof("stat", "-M", "list").stdout.split()
+        folder = self.folder()
+        (folder / "mine.metrics").write_text("")
+        (folder / "faults.metrics").write_text("")
+        both = harness.yarnprof("stat", "-M", "list", f"--metric-path={folder}").stdout.split()
+        self.assertIn(b"faults", plain)
+        self.assertEqual(sorted(both), sorted([*plain, b"mine"]))
+
     def test_metrics_are_made_of_counts(self):
         counted, _ = self.metrics('title "Mine"\nevent F, T = {page-faults,task-clock}\n'
                                   'metric each = T / F / 1000 [us] "a fault"\n'

@@ -120,6 +120,16 @@ static int is_visible(const struct dirent *entry)
     return entry->d_name[0] != '.';
 }
 
+/* A group of an earlier place is taken instead; two places may be one folder. */
+static bool is_hidden(const struct places *places, size_t number, const char *name, size_t size)
+{
+    char path[YARN_METRIC_PATH_MAX];
+    for (size_t i = 0; i < number; i++)
+        if (find_in(places->paths[i], name, size, path))
+            return true;
+    return false;
+}
+
 int yarn_metric_groups_list(const char *verb, const char *folder)
 {
     static struct places places;
@@ -129,7 +139,9 @@ int yarn_metric_groups_list(const char *verb, const char *folder)
         struct dirent **entries = NULL;
         int count = scandir(places.paths[i], &entries, is_visible, alphasort);
         for (int k = 0; k < count; k++) {
-            (void)printf("%.*s\n", (int)strcspn(entries[k]->d_name, "."), entries[k]->d_name);
+            size_t size = strcspn(entries[k]->d_name, ".");
+            if (!is_hidden(&places, i, entries[k]->d_name, size))
+                (void)printf("%.*s\n", (int)size, entries[k]->d_name);
             free(entries[k]);
             nr_shown++;
         }
