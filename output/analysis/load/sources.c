@@ -91,6 +91,7 @@ static int add_folder(struct yarn_sources *sources, const char *folder,
 {
     struct dirent **entries = NULL;
     size_t before = sources->count;
+    bool has_folders = false;
     int err = 0;
     int count = scandir(folder, &entries, NULL, alphasort);
     if (count < 0)
@@ -98,11 +99,14 @@ static int add_folder(struct yarn_sources *sources, const char *folder,
     for (int i = 0; i < count; i++) {
         if (!err)
             err = add_entry(sources, folder, entries[i]->d_name, ret_failure);
+        has_folders |= entries[i]->d_type == DT_DIR && entries[i]->d_name[0] != '.';
         free(entries[i]);
     }
     free(entries);
     if (!err && sources->count == before)
-        return fail(ret_failure, folder, -ENOENT, "the folder holds no dump of yarn");
+        return fail(ret_failure, folder, -ENOENT,
+                    has_folders ? "the folder holds no dump of yarn; those in it are FOLDER/*"
+                                : "the folder holds no dump of yarn");
     return err;
 }
 

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "loaded.h"
@@ -391,6 +392,10 @@ START_TEST(what_is_not_there_or_empty_is_named)
     ck_assert_str_eq(failure.path, loaded_path(&loaded, "a"));
     ck_assert_int_eq(add(loaded.folder, &failure), -ENOENT);
     ck_assert_str_eq(failure.why, "the folder holds no dump of yarn");
+    ck_assert_int_eq(mkdir(loaded_path(&loaded, "run"), 0700), 0);
+    ck_assert_int_eq(add(loaded.folder, &failure), -ENOENT);
+    ck_assert_str_eq(failure.why, "the folder holds no dump of yarn; those in it are FOLDER/*");
+    (void)rmdir(loaded_path(&loaded, "run"));
 }
 END_TEST
 
