@@ -10,6 +10,7 @@
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
 #include "output/store/array.h"
+#include "output/text/legible.h"
 
 /*
  * A gzipped Profile message. It is written in parts: messages of one kind that follow one another
@@ -75,7 +76,7 @@ static int put_mapping(struct pprof *pprof, size_t number)
     int err = number_text(pprof, yarn_profile_text(profile, profile->modules[mapping->module].path),
                           &message.filename);
     if (!err)
-        err = number_text(pprof, yarn_mapping_build_id(mapping, build_id, sizeof build_id),
+        err = number_text(pprof, yarn_hex_text(mapping->build_id, build_id, sizeof build_id),
                           &message.build_id);
     return err ? err : put(pprof, &part);
 }

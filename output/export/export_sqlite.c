@@ -8,6 +8,7 @@
 #include "output/export/samples.h"
 #include "output/export/sqlite_file.h"
 #include "output/store/array.h"
+#include "output/text/legible.h"
 
 /*
  * A database: SQLITE.md. Ids are numbers of the profile plus 1. What is missing is a stack of its
@@ -171,7 +172,7 @@ static int put_mapping(struct sqlite *sqlite, size_t number)
 {
     const struct yarn_export_mapping *mapping = &sqlite->mappings.list[number];
     char build_id[2 * 64 + 1];
-    (void)yarn_mapping_build_id(mapping, build_id, sizeof build_id);
+    (void)yarn_hex_text(mapping->build_id, build_id, sizeof build_id);
     const struct yarn_sqlite_value row[] = {
         YARN_SQLITE_NUMBER(number + 1),
         YARN_SQLITE_NUMBER((uint64_t)mapping->module + 1),

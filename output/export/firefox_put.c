@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/export/firefox_tables.h"
+#include "output/text/legible.h"
 
 /* A value of the n-th row of a column. */
 typedef int column_fn(struct yarn_firefox_tables *tables, size_t n, int64_t *ret_value);
@@ -320,7 +321,7 @@ static void put_lib(const struct yarn_firefox_tables *tables, struct yarn_json *
     yarn_json_text(json, "debugPath", path);
     yarn_json_text(json, "breakpadId", breakpad_id);
     yarn_json_text_or_null(json, "codeId",
-                           yarn_mapping_build_id(&mapping, code_id, sizeof code_id));
+                           yarn_hex_text(mapping.build_id, code_id, sizeof code_id));
     yarn_json_end_object(json);
 }
 

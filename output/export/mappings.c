@@ -174,19 +174,6 @@ void yarn_export_mappings_fini(struct yarn_export_mappings *mappings)
     *mappings = (struct yarn_export_mappings){0};
 }
 
-const char *yarn_mapping_build_id(const struct yarn_export_mapping *mapping, char *ret_text,
-                                  size_t size)
-{
-    static const char digits[] = "0123456789abcdef";
-    size_t at = 0;
-    for (size_t i = 0; i < mapping->build_id.size && at + 2 < size; i++) {
-        ret_text[at++] = digits[mapping->build_id.data[i] >> 4];
-        ret_text[at++] = digits[mapping->build_id.data[i] & 15];
-    }
-    ret_text[at] = 0;
-    return ret_text;
-}
-
 size_t yarn_export_mappings_main(const struct yarn_export_mappings *mappings,
                                  const struct yarn_profile *profile)
 {

@@ -39,7 +39,3 @@ void yarn_export_mappings_fini(struct yarn_export_mappings *mappings);
 /* That of the executable with the most samples; `count`: none. */
 size_t yarn_export_mappings_main(const struct yarn_export_mappings *mappings,
                                  const struct yarn_profile *profile);
-
-/* In hexadecimal; `size` of ret_text is at least 2 * 32 + 1, what is longer is cut. */
-const char *yarn_mapping_build_id(const struct yarn_export_mapping *mapping, char *ret_text,
-                                  size_t size);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "output/store/array.h"
+#include "output/text/legible.h"
 
 enum table { /* ProfilesDictionary's fields */
              MAPPINGS = 1,
@@ -89,7 +90,7 @@ static int put_mapping(struct yarn_otlp_dictionary *dictionary,
         dictionary, yarn_profile_text(profile, profile->modules[mapping->module].path), &name);
     if (!err && mapping->build_id.size)
         err = yarn_otlp_attribute(dictionary, YARN_OTLP_BUILD_ID,
-                                  yarn_mapping_build_id(mapping, build_id, sizeof build_id), 0,
+                                  yarn_hex_text(mapping->build_id, build_id, sizeof build_id), 0,
                                   &attribute);
     if (!err)
         err = begin_item(dictionary, MAPPINGS, NULL, 0, &begin, &index);

@@ -165,3 +165,15 @@ void yarn_legible_print(const char *text, FILE *file)
     (void)fputs(yarn_legible(&legible, text), file);
     yarn_legible_fini(&legible);
 }
+
+const char *yarn_hex_text(struct yarn_span bytes, char *ret_text, size_t size)
+{
+    static const char digits[] = "0123456789abcdef";
+    size_t at = 0;
+    for (size_t i = 0; i < bytes.size && at + 2 < size; i++) {
+        ret_text[at++] = digits[bytes.data[i] >> 4];
+        ret_text[at++] = digits[bytes.data[i] & 15];
+    }
+    ret_text[at] = 0;
+    return ret_text;
+}

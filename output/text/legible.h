@@ -31,3 +31,6 @@ struct yarn_span yarn_legible_span(struct yarn_span text, char **ret_owned);
 
 /* The character that the text begins with, 1 to 4 bytes of it; 0 where they are no UTF-8. */
 unsigned yarn_utf8_size(struct yarn_span text, uint32_t *ret_character);
+
+/* Bytes as hexadecimal digits, as many as fit; ret_text. */
+const char *yarn_hex_text(struct yarn_span bytes, char *ret_text, size_t size);

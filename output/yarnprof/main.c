@@ -9,24 +9,28 @@
 
 enum { MAPPED_BYTES_MIN = 256 << 10 };
 
-static const struct yarn_verb verbs[] = {
-    {"record", "run a command under the profiler", yarn_verb_record},
-    {"doctor", "what would be recorded here, and what would mend it", yarn_verb_doctor},
-    {"list", "events that are to be had here, or what a string becomes", yarn_verb_list},
-    {"stat", "count events of a command, and metrics made of them", yarn_verb_stat},
-    {"ctl", "start, stop, mark or ask a process that is being recorded", yarn_verb_ctl},
-    {"report", "functions, threads, modules and more by their share", yarn_verb_report},
-    {"annotate", "source lines and instructions of a function by their share", yarn_verb_annotate},
-    {"sched", "how long threads ran, waited for a core and were blocked", yarn_verb_sched},
-    {"script", "every record as text, in the layout of perf script", yarn_verb_script},
-    {"export", "dumps in another tool's format", yarn_verb_export},
-    {"push", "to a server: Pyroscope, Parca, OpenTelemetry", yarn_verb_push},
-    {"diff", "what changed by function, and what is only noise", yarn_verb_diff},
+static const struct verb {
+    const char *name;
+    const char *about; /* a phrase for the list of verbs */
+    const struct yarn_command *command;
+} verbs[] = {
+    {"record", "run a command under the profiler", &yarn_verb_record},
+    {"doctor", "what would be recorded here, and what would mend it", &yarn_verb_doctor},
+    {"list", "events that are to be had here, or what a string becomes", &yarn_verb_list},
+    {"stat", "count events of a command, and metrics made of them", &yarn_verb_stat},
+    {"ctl", "start, stop, mark or ask a process that is being recorded", &yarn_verb_ctl},
+    {"report", "functions, threads, modules and more by their share", &yarn_verb_report},
+    {"annotate", "source lines and instructions of a function by their share", &yarn_verb_annotate},
+    {"sched", "how long threads ran, waited for a core and were blocked", &yarn_verb_sched},
+    {"script", "every record as text, in the layout of perf script", &yarn_verb_script},
+    {"export", "dumps in another tool's format", &yarn_verb_export},
+    {"push", "to a server: Pyroscope, Parca, OpenTelemetry", &yarn_verb_push},
+    {"diff", "what changed by function, and what is only noise", &yarn_verb_diff},
     {"flamegraph", "one page that works offline: flame graph, timeline, functions",
-     yarn_verb_flamegraph},
-    {"merge", "one dump of many", yarn_verb_merge},
-    {"info", "what was recorded, how, and how far to trust it", yarn_verb_info},
-    {"verify", "whether dumps are whole", yarn_verb_verify},
+     &yarn_verb_flamegraph},
+    {"merge", "one dump of many", &yarn_verb_merge},
+    {"info", "what was recorded, how, and how far to trust it", &yarn_verb_info},
+    {"verify", "whether dumps are whole", &yarn_verb_verify},
 };
 
 static void print_help(FILE *file)
@@ -54,7 +58,7 @@ static int print_version(void)
     return YARN_STATUS_OK;
 }
 
-static const struct yarn_verb *find(const char *name)
+static const struct verb *find(const char *name)
 {
     for (size_t i = 0; i < YARN_COUNT_OF(verbs); i++)
         if (strcmp(verbs[i].name, name) == 0)
@@ -95,8 +99,8 @@ int main(int argc, char **argv)
     bool is_help = strcmp(name, "help") == 0;
     if (is_help && argc > 2) {
         char *words[] = {argv[2], "--help", NULL};
-        const struct yarn_verb *verb = find(argv[2]);
-        return verb ? verb->run(2, words) : complain(argv[2]);
+        const struct verb *verb = find(argv[2]);
+        return verb ? yarn_command_run(verb->command, 2, words) : complain(argv[2]);
     }
     if (is_help || strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
         print_help(stdout);
@@ -106,6 +110,6 @@ int main(int argc, char **argv)
         return print_version();
     if (strcmp(name, "--complete") == 0)
         return print_words();
-    const struct yarn_verb *verb = find(name);
-    return verb ? verb->run(argc - 1, argv + 1) : complain(name);
+    const struct verb *verb = find(name);
+    return verb ? yarn_command_run(verb->command, argc - 1, argv + 1) : complain(name);
 }

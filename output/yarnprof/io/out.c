@@ -175,8 +175,9 @@ static int choose(const char *const *words, const char *word)
     return -EINVAL;
 }
 
-int yarn_out_take(struct yarn_out *out, int id, const char *value, const char **ret_right)
+int yarn_out_take(void *self, int id, const char *value, const char **ret_right)
 {
+    struct yarn_out *out = self;
     static const char *const formats[] = {"text", "json", "csv", NULL};
     static const char *const colors[] = {"auto", "always", "never", NULL};
     int chosen;
@@ -204,6 +205,15 @@ int yarn_out_take(struct yarn_out *out, int id, const char *value, const char **
     default:
         return -ENOENT;
     }
+}
+
+int yarn_out_take_no_csv(void *self, int id, const char *value, const char **ret_right)
+{
+    struct yarn_out *out = self;
+    int err = yarn_out_take(out, id, value, ret_right);
+    if (id == YARN_ARGUMENT_FORMAT)
+        *ret_right = "text or json";
+    return !err && out->format == YARN_OUT_CSV ? -EINVAL : err;
 }
 
 static bool wants_color(const struct yarn_out *out)

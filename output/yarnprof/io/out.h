@@ -48,14 +48,22 @@ struct yarn_out {
         "help", 'h', NULL, "this text", YARN_ARGUMENT_HELP                                         \
     }
 
+/* Of a verb without a list; with yarn_out_take_no_csv. */
+#define YARN_OUT_NO_CSV_ARGUMENT                                                                   \
+    {                                                                                              \
+        "format", 0, "FORMAT", "text or json", YARN_ARGUMENT_FORMAT                                \
+    }
 #define YARN_OUT_FORMAT_ARGUMENT                                                                   \
     {                                                                                              \
         "format", 0, "FORMAT", "text, json or csv", YARN_ARGUMENT_FORMAT                           \
     }
 
-/* As take of yarn_command; -ENOENT: the option is not one of these. */
-YARN_MUST_CHECK int yarn_out_take(struct yarn_out *out, int id, const char *value,
-                                  const char **ret_right);
+/* As take of yarn_command, of struct yarn_out; -ENOENT: the option is not one of these. */
+YARN_MUST_CHECK int yarn_out_take(void *self, int id, const char *value, const char **ret_right);
+
+/* Of struct yarn_out, refusing CSV. */
+YARN_MUST_CHECK int yarn_out_take_no_csv(void *self, int id, const char *value,
+                                         const char **ret_right);
 
 /* Complains itself: an exit status, or -1 for success. */
 YARN_MUST_CHECK int yarn_out_open(struct yarn_out *out, const char *verb);

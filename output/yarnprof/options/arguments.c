@@ -3,6 +3,7 @@
 
 #include <getopt.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #include "core/base/arena.h"
 #include "core/base/span.h"
@@ -286,21 +287,22 @@ static int complain(const struct yarn_command *command, const struct tables *tab
     return YARN_STATUS_USAGE;
 }
 
-static int take_value(const struct yarn_command *command, const struct yarn_argument *argument,
-                      const char *value, const char **ret_right)
+static int take_value(const struct yarn_command *command, void *self,
+                      const struct yarn_argument *argument, const char *value,
+                      const char **ret_right)
 {
     struct yarn_out unused = {0};
     if (argument == &memory)
         return yarn_memory_take(value, ret_right);
     return argument == &no_colors ? yarn_out_take(&unused, argument->id, value, ret_right)
-                                  : command->take(command->self, argument->id, value, ret_right);
+                                  : command->take(self, argument->id, value, ret_right);
 }
 
-static int take(const struct yarn_command *command, const struct yarn_argument *argument,
-                const char *value)
+static int take(const struct yarn_command *command, void *self,
+                const struct yarn_argument *argument, const char *value)
 {
     const char *right = "something else, see --help";
-    int err = take_value(command, argument, value, &right);
+    int err = take_value(command, self, argument, value, &right);
     if (!err)
         return -1;
     if (argument->name)
@@ -344,7 +346,8 @@ static const char *note_again(const struct yarn_command *command,
     return joined;
 }
 
-int yarn_command_parse(const struct yarn_command *command, int argc, char **argv, int *ret_first)
+int yarn_command_parse(const struct yarn_command *command, void *self, int argc, char **argv,
+                       int *ret_first)
 {
     struct tables tables;
     const char *given[OPTIONS_MAX] = {NULL};
@@ -371,10 +374,31 @@ int yarn_command_parse(const struct yarn_command *command, int argc, char **argv
         const char *value = optarg;
         if (got < COMMON && optarg)
             value = note_again(command, argument, optarg, &given[argument - command->arguments]);
-        int status = take(command, argument, value);
+        int status = take(command, self, argument, value);
         if (status >= 0)
             return status;
     }
     *ret_first = optind;
     return -1;
+}
+
+int yarn_command_run(const struct yarn_command *command, int argc, char **argv)
+{
+    int first;
+    void *self = calloc(1, command->request_bytes + 1);
+    if (!self) {
+        yarn_complain(command->verb, "%s", strerror(ENOMEM));
+        return YARN_STATUS_FAILED;
+    }
+    if (command->initial)
+        memcpy(self, command->initial, command->request_bytes);
+    if (command->begin)
+        command->begin(self);
+    int status = yarn_command_parse(command, self, argc, argv, &first);
+    if (status < 0)
+        status = command->run(self, argv + first);
+    if (command->fini)
+        command->fini(self);
+    free(self);
+    return status;
 }

@@ -378,6 +378,21 @@ int yarn_select_choose_records(const char *verb, struct yarn_select *select,
     return choose(verb, select, known, &profile, 1, false);
 }
 
+int yarn_select_show(const char *verb, struct yarn_select *select, unsigned shown,
+                     char *const *paths, struct yarn_load_options *options,
+                     yarn_select_show_fn *show, void *self)
+{
+    struct yarn_profile profile;
+    int status = yarn_select_load_view(verb, select, shown, paths, options, &profile);
+    if (status >= 0)
+        return status;
+    status = yarn_select_choose(verb, select, (const struct yarn_profile *const[]){&profile}, 1);
+    if (status < 0)
+        status = show(self, &profile);
+    yarn_profile_fini(&profile);
+    return status;
+}
+
 static int take_limit(struct yarn_view *view, const char *value, const char **ret_right)
 {
     uint64_t limit;

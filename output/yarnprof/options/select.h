@@ -28,7 +28,10 @@ struct yarn_select {
     struct yarn_choice choices[2]; /* of the profiles that were read */
 };
 
-#define YARN_SELECT_EMPTY ((struct yarn_select){.time = YARN_TIME_RANGE_ALL})
+#define YARN_SELECT_EMPTY                                                                          \
+    {                                                                                              \
+        .time = {.to_ns = UINT64_MAX }                                                             \
+    }
 
 /* What every view of samples takes. */
 #define YARN_SELECT_ARGUMENTS                                                                      \
@@ -84,6 +87,12 @@ YARN_MUST_CHECK int yarn_select_choose_records(const char *verb, struct yarn_sel
                                                const struct yarn_filter *known,
                                                const struct yarn_profile *profile);
 
+/* Loads the one profile of a view, chooses of it, and shows it. An exit status. */
+typedef int yarn_select_show_fn(void *self, struct yarn_profile *profile);
+YARN_MUST_CHECK int yarn_select_show(const char *verb, struct yarn_select *select, unsigned shown,
+                                     char *const *paths, struct yarn_load_options *options,
+                                     yarn_select_show_fn *show, void *self);
+
 /* Damage is no failure: what is readable is shown, and this says on standard error what is not. */
 void yarn_select_report_damage(const char *verb, const struct yarn_profile *profile);
 
@@ -94,7 +103,10 @@ struct yarn_view {
     bool has_limit; /* the user gave one */
 };
 
-#define YARN_VIEW_EMPTY ((struct yarn_view){.select = YARN_SELECT_EMPTY})
+#define YARN_VIEW_EMPTY                                                                            \
+    {                                                                                              \
+        .select = YARN_SELECT_EMPTY                                                                \
+    }
 
 #define YARN_VIEW_LIMIT_ARGUMENT(help)                                                             \
     {                                                                                              \

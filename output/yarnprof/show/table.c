@@ -419,13 +419,18 @@ void yarn_show_head(const struct yarn_show_table *table)
 
 void yarn_show_row(const struct yarn_show_table *table, const void *row)
 {
+    yarn_show_object(table, NULL, row);
+}
+
+void yarn_show_object(const struct yarn_show_table *table, const char *key, const void *row)
+{
     const struct yarn_out *out = table->out;
     const struct yarn_show_column *column = NULL;
     struct csv csv = {.file = out->file};
     const char *open = "";
     size_t part = 0;
     if (out->format == YARN_OUT_JSON)
-        yarn_json_begin_object(table->out->json, NULL);
+        yarn_json_begin_object(table->out->json, key);
     while ((column = next_column(table, &part, column))) {
         struct yarn_show_cell cell = make_cell(table, column, row);
         if (out->format == YARN_OUT_CSV) {

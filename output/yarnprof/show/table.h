@@ -106,8 +106,9 @@ void yarn_show_titles(const struct yarn_show_table *table);
 void yarn_show_head(const struct yarn_show_table *table);
 /* The same, and in JSON a list of that key around the rows. */
 void yarn_show_begin(const struct yarn_show_table *table, const char *key);
-/* A line; of JSON an object. */
+/* A line; of JSON an object (of that key in another). */
 void yarn_show_row(const struct yarn_show_table *table, const void *row);
+void yarn_show_object(const struct yarn_show_table *table, const char *key, const void *row);
 void yarn_show_end(const struct yarn_show_table *table);
 /* All that, up to the limit (0: none). `size` of a row. */
 void yarn_show_rows(const struct yarn_show_table *table, const char *key, const void *rows,

@@ -59,7 +59,7 @@ static int run(const struct place *place)
     if (size < 0)
         return -errno;
     program[size] = 0;
-    char *const argv[] = {program, "doctor", YARN_DOCTOR_TRIAL_WORD, NULL};
+    char *const argv[] = {program, "doctor", "--", YARN_DOCTOR_TRIAL_WORD, NULL};
     int err = yarn_spawn_start(&spawn, argv, prepare, place);
     if (err)
         return err;

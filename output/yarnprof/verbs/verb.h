@@ -5,30 +5,21 @@
  */
 #pragma once
 
-#include "core/base/base.h"
+#include "output/yarnprof/options/arguments.h"
 
-/* argv[0] is the verb; an exit status. */
-typedef int yarn_verb_fn(int argc, char **argv);
-
-struct yarn_verb {
-    const char *name;
-    const char *about; /* a phrase for the list of verbs */
-    yarn_verb_fn *run;
-};
-
-yarn_verb_fn yarn_verb_record;
-yarn_verb_fn yarn_verb_list;
-yarn_verb_fn yarn_verb_doctor;
-yarn_verb_fn yarn_verb_stat;
-yarn_verb_fn yarn_verb_ctl;
-yarn_verb_fn yarn_verb_report;
-yarn_verb_fn yarn_verb_annotate;
-yarn_verb_fn yarn_verb_script;
-yarn_verb_fn yarn_verb_sched;
-yarn_verb_fn yarn_verb_export;
-yarn_verb_fn yarn_verb_push;
-yarn_verb_fn yarn_verb_diff;
-yarn_verb_fn yarn_verb_flamegraph;
-yarn_verb_fn yarn_verb_merge;
-yarn_verb_fn yarn_verb_info;
-yarn_verb_fn yarn_verb_verify;
+extern const struct yarn_command yarn_verb_record;
+extern const struct yarn_command yarn_verb_list;
+extern const struct yarn_command yarn_verb_doctor;
+extern const struct yarn_command yarn_verb_stat;
+extern const struct yarn_command yarn_verb_ctl;
+extern const struct yarn_command yarn_verb_report;
+extern const struct yarn_command yarn_verb_annotate;
+extern const struct yarn_command yarn_verb_script;
+extern const struct yarn_command yarn_verb_sched;
+extern const struct yarn_command yarn_verb_export;
+extern const struct yarn_command yarn_verb_push;
+extern const struct yarn_command yarn_verb_diff;
+extern const struct yarn_command yarn_verb_flamegraph;
+extern const struct yarn_command yarn_verb_merge;
+extern const struct yarn_command yarn_verb_info;
+extern const struct yarn_command yarn_verb_verify;

@@ -23,7 +23,7 @@ static const struct yarn_argument arguments[] = {
     {"objdump", 0, "COMMAND", "the disassembler; by default objdump", OBJDUMP},
     YARN_SELECT_ARGUMENTS,
     {"", 0, NULL, "Output:", 0},
-    {"format", 0, "FORMAT", "text or json", YARN_ARGUMENT_FORMAT},
+    YARN_OUT_NO_CSV_ARGUMENT,
     YARN_OUT_ARGUMENTS,
     {0},
 };
@@ -33,6 +33,7 @@ struct request {
     struct yarn_annotate annotate;
     const char *wanted;
     bool has_context;
+    bool is_inlined; /* a function that was inlined is meant */
 };
 
 static int take_context(struct request *request, const char *value, const char **ret_right)
@@ -62,23 +63,11 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     default:
         break;
     }
-    int err = yarn_view_take(&request->view, id, value, ret_right);
-    if (err || request->view.out.format != YARN_OUT_CSV)
-        return err;
-    *ret_right = "text or json";
-    return -EINVAL;
+    int err = yarn_select_take(&request->view.select, id, value, ret_right);
+    if (err == -ENOENT && id != YARN_ARGUMENT_LIMIT)
+        return yarn_out_take_no_csv(&request->view.out, id, value, ret_right);
+    return err == -ENOENT ? yarn_view_take(&request->view, id, value, ret_right) : err;
 }
-
-static const struct yarn_command command = {
-    .verb = "annotate",
-    .operands = "FUNCTION FILE...",
-    .about =
-        "Shows which source lines and which instructions of a function the samples fell into.\n"
-        "FUNCTION is a name, with or without parameters, or an extended regular expression;\n"
-        "where several functions match, they are listed.",
-    .arguments = arguments,
-    .take = take,
-};
 
 /* Keeps the rows of functions that are meant, once more without those of inlined functions (or
  * with nothing but them) where that leaves any. */
@@ -86,7 +75,6 @@ static int keep_called(const struct request *request, const struct yarn_profile 
                        struct yarn_rows *rows)
 {
     size_t nr_called = 0, nr_kind = 0;
-    bool is_inlined = request->view.select.inlines == YARN_INLINES_ON;
     uint8_t *called = yarn_functions_called(profile, request->wanted, NULL);
     if (!called)
         return -ENOMEM;
@@ -97,12 +85,12 @@ static int keep_called(const struct request *request, const struct yarn_profile 
     free(called);
     rows->count = nr_called;
     for (size_t i = 0; i < nr_called; i++)
-        nr_kind += profile->functions[rows->rows[i].key].is_inlined == is_inlined;
+        nr_kind += profile->functions[rows->rows[i].key].is_inlined == request->is_inlined;
     if (!nr_kind)
         return 0;
     rows->count = 0;
     for (size_t i = 0; i < nr_called; i++) {
-        if (profile->functions[rows->rows[i].key].is_inlined == is_inlined)
+        if (profile->functions[rows->rows[i].key].is_inlined == request->is_inlined)
             rows->rows[rows->count++] = rows->rows[i];
     }
     return 0;
@@ -178,19 +166,18 @@ static int print_matches(struct request *request, const struct yarn_profile *pro
 static int print_function(struct request *request, uint32_t function)
 {
     struct yarn_annotate *annotate = &request->annotate;
-    bool is_text = request->view.out.format == YARN_OUT_TEXT;
     annotate->limit = yarn_view_limit(&request->view, HOTTEST_OF_TEXT);
     if (!request->has_context)
         annotate->context = CONTEXT_OF_TEXT;
     int err = yarn_annotate_init(annotate, choice_of(request), function);
     if (err)
         return err;
-    return is_text ? yarn_annotate_text(annotate, &request->view.out)
-                   : yarn_annotate_json(annotate, &request->view.out);
+    return yarn_annotate_print(annotate, &request->view.out);
 }
 
-static int show(struct request *request, const struct yarn_profile *profile)
+static int show(void *self, struct yarn_profile *profile)
 {
+    struct request *request = self;
     struct yarn_rows rows = {0};
     int err = yarn_rows_build(choice_of(request), YARN_BY_FUNCTION, &rows);
     if (!err)
@@ -220,41 +207,41 @@ static int show(struct request *request, const struct yarn_profile *profile)
     return status;
 }
 
-/* Lines and inlined functions are always needed; the option chooses the function. */
-static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
+static int run(void *self, char **operands)
 {
+    struct request *request = self;
     struct yarn_load_options options = {0};
-    struct yarn_select select = request->view.select;
-    select.inlines = YARN_INLINES_ON;
-    return yarn_select_load_view("annotate", &select, YARN_SELECT_LINES | YARN_SELECT_INLINES,
-                                 paths, &options, ret_profile);
-}
-
-int yarn_verb_annotate(int argc, char **argv)
-{
-    struct request request = {.view = YARN_VIEW_EMPTY};
-    struct yarn_command mine = command;
-    struct yarn_profile profile;
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && !argv[first]) {
+    if (!operands[0]) {
         yarn_complain(
             "annotate",
             "no function is named: yarnprof annotate FUNCTION FILE; see yarnprof annotate --help");
-        status = YARN_STATUS_USAGE;
+        return YARN_STATUS_USAGE;
     }
-    if (status < 0) {
-        request.wanted = argv[first];
-        status = load(&request, argv + first + 1, &profile);
-        if (status < 0) {
-            status = yarn_select_choose("annotate", &request.view.select,
-                                        (const struct yarn_profile *const[]){&profile}, 1);
-            if (status < 0)
-                status = show(&request, &profile);
-            yarn_profile_fini(&profile);
-        }
-    }
-    yarn_select_fini(&request.view.select);
-    return status;
+    request->wanted = operands[0];
+    request->is_inlined = request->view.select.inlines == YARN_INLINES_ON;
+    /* Lines and inlined functions are always needed; the option chooses the function. */
+    request->view.select.inlines = YARN_INLINES_ON;
+    return yarn_select_show("annotate", &request->view.select,
+                            YARN_SELECT_LINES | YARN_SELECT_INLINES, operands + 1, &options, show,
+                            request);
 }
+
+static void fini(void *self)
+{
+    yarn_select_fini(&((struct request *)self)->view.select);
+}
+
+const struct yarn_command yarn_verb_annotate = {
+    .verb = "annotate",
+    .operands = "FUNCTION FILE...",
+    .about =
+        "Shows which source lines and which instructions of a function the samples fell into.\n"
+        "FUNCTION is a name, with or without parameters, or an extended regular expression;\n"
+        "where several functions match, they are listed.",
+    .arguments = arguments,
+    .take = take,
+    .initial = &(const struct request){.view = YARN_VIEW_EMPTY},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

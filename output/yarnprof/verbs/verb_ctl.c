@@ -38,18 +38,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     return 0;
 }
 
-static const struct yarn_command command = {
-    .verb = "ctl",
-    .operands = "SOCKET COMMAND",
-    .about =
-        "Has a process that was started with YARN_CONTROL=SOCKET start or stop its recording,\n"
-        "flush it (all up to now is in the dump), show its status or add a mark. Prints the\n"
-        "reply.",
-    .arguments = arguments,
-    .stops_at_operand = true,
-    .take = take,
-};
-
 /* The words as one line, checked before it is sent. */
 static int make_line(struct request *request, char **words)
 {
@@ -181,20 +169,27 @@ static int ask(const char *path, const struct request *request)
     return YARN_STATUS_FAILED;
 }
 
-int yarn_verb_ctl(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {.timeout_ms = TIMEOUT_MS};
-    struct yarn_command mine = command;
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status >= 0)
-        return status;
-    if (argc - first < 2) {
+    struct request *request = self;
+    if (!operands[0] || !operands[1]) {
         yarn_complain("ctl", "a socket and a command are needed; see yarnprof ctl --help");
         return YARN_STATUS_USAGE;
     }
-    if (make_line(&request, argv + first + 1))
-        return YARN_STATUS_USAGE;
-    return ask(argv[first], &request);
+    return make_line(request, operands + 1) ? YARN_STATUS_USAGE : ask(operands[0], request);
 }
+
+const struct yarn_command yarn_verb_ctl = {
+    .verb = "ctl",
+    .operands = "SOCKET COMMAND",
+    .about =
+        "Has a process that was started with YARN_CONTROL=SOCKET start or stop its recording,\n"
+        "flush it (all up to now is in the dump), show its status or add a mark. Prints the\n"
+        "reply.",
+    .arguments = arguments,
+    .stops_at_operand = true,
+    .take = take,
+    .initial = &(const struct request){.timeout_ms = TIMEOUT_MS},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+};

@@ -81,16 +81,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     }
 }
 
-static const struct yarn_command command = {
-    .verb = "diff",
-    .operands = "BEFORE AFTER",
-    .about =
-        "Shows what changed in all and by function, and which changes are no more than noise.\n"
-        "Each of BEFORE and AFTER is a dump, a folder of dumps, or a pattern of them.",
-    .arguments = arguments,
-    .take = take,
-};
-
 /* Which time of the recording is looked at. */
 static void take_time(struct request *request, const struct yarn_profile *profile, size_t side)
 {
@@ -181,20 +171,32 @@ static int load_and_show(struct request *request, char *const *paths)
     return status;
 }
 
-int yarn_verb_diff(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {.view = YARN_VIEW_EMPTY, .options = {.scale = YARN_DIFF_RUNS}};
-    struct yarn_command mine = command;
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && argc - first != 2) {
-        yarn_complain("diff", "takes two operands, BEFORE and AFTER; see yarnprof diff --help");
-        status = YARN_STATUS_USAGE;
-    }
-    if (status < 0)
-        status = load_and_show(&request, argv + first);
-    yarn_diff_limit_fini(&request.growth);
-    yarn_select_fini(&request.view.select);
-    return status;
+    if (operands[0] && operands[1] && !operands[2])
+        return load_and_show(self, operands);
+    yarn_complain("diff", "takes two operands, BEFORE and AFTER; see yarnprof diff --help");
+    return YARN_STATUS_USAGE;
 }
+
+static void fini(void *self)
+{
+    struct request *request = self;
+    yarn_diff_limit_fini(&request->growth);
+    yarn_select_fini(&request->view.select);
+}
+
+const struct yarn_command yarn_verb_diff = {
+    .verb = "diff",
+    .operands = "BEFORE AFTER",
+    .about =
+        "Shows what changed in all and by function, and which changes are no more than noise.\n"
+        "Each of BEFORE and AFTER is a dump, a folder of dumps, or a pattern of them.",
+    .arguments = arguments,
+    .take = take,
+    .initial =
+        &(const struct request){.view = YARN_VIEW_EMPTY, .options = {.scale = YARN_DIFF_RUNS}},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

@@ -99,30 +99,9 @@ static void print_findings(const struct yarn_findings *findings, const struct ya
 }
 
 static const struct yarn_argument arguments[] = {
-    {"format", 0, "FORMAT", "text or json", YARN_ARGUMENT_FORMAT},
+    YARN_OUT_NO_CSV_ARGUMENT,
     YARN_OUT_ARGUMENTS,
     {0},
-};
-
-static int take(void *self, int id, const char *value, const char **ret_right)
-{
-    struct yarn_out *out = self;
-    int err = yarn_out_take(out, id, value, ret_right);
-    if (id == YARN_ARGUMENT_FORMAT)
-        *ret_right = "text or json";
-    return !err && out->format == YARN_OUT_CSV ? -EINVAL : err;
-}
-
-static const struct yarn_command command = {
-    .verb = "doctor",
-    .operands = "[[--] COMMAND...]",
-    .about = "What would be recorded of the command by this user on this machine under the "
-             "variables that are\nset, and how well: one line a finding, with the setting that "
-             "mends it. The command is not run; a\ntenth of a second of other work is recorded. "
-             "Status 0: works, 1: with limits, 2: would not.",
-    .arguments = arguments,
-    .stops_at_operand = true,
-    .take = take,
 };
 
 static void report_fault(struct yarn_findings *findings, const struct yarn_option_fault *fault)
@@ -188,27 +167,35 @@ static void look(struct yarn_findings *findings, const char *name)
     yarn_arena_close(&arena);
 }
 
-int yarn_verb_doctor(int argc, char **argv)
+static int run(void *self, char **operands)
 {
     static struct yarn_findings findings;
     static const int statuses[] = {
         [YARN_FINDING_GOOD] = 0, [YARN_FINDING_LIMIT] = 1, [YARN_FINDING_BAD] = 2};
-    struct yarn_out out = {0};
-    struct yarn_command mine = command;
-    int first;
-    if (argc == 2 && strcmp(argv[1], YARN_DOCTOR_TRIAL_WORD) == 0) {
+    struct yarn_out *out = self;
+    if (operands[0] && strcmp(operands[0], YARN_DOCTOR_TRIAL_WORD) == 0) {
         yarn_doctor_trial_work();
         return YARN_STATUS_OK;
     }
-    mine.self = &out;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
+    look(&findings, operands[0]);
+    int status = yarn_out_open(out, "doctor");
     if (status >= 0)
         return status;
-    look(&findings, argv[first]);
-    status = yarn_out_open(&out, "doctor");
-    if (status >= 0)
-        return status;
-    print_findings(&findings, &out);
-    status = yarn_out_finish(&out, "doctor", 0);
+    print_findings(&findings, out);
+    status = yarn_out_finish(out, "doctor", 0);
     return status == YARN_STATUS_OK ? statuses[worst_of(&findings)] : status;
 }
+
+const struct yarn_command yarn_verb_doctor = {
+    .verb = "doctor",
+    .operands = "[[--] COMMAND...]",
+    .about = "What would be recorded of the command by this user on this machine under the "
+             "variables that are\nset, and how well: one line a finding, with the setting that "
+             "mends it. The command is not run; a\ntenth of a second of other work is recorded. "
+             "Status 0: works, 1: with limits, 2: would not.",
+    .arguments = arguments,
+    .stops_at_operand = true,
+    .take = yarn_out_take_no_csv,
+    .request_bytes = sizeof(struct yarn_out),
+    .run = run,
+};

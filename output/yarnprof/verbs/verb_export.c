@@ -27,6 +27,10 @@ struct request {
     const struct yarn_export_format *format;
     const char *path; /* NULL: standard output */
     bool has_no_lines;
+    /* What the format needs beside the profile. */
+    struct yarn_timeline timeline;
+    struct yarn_sched_log sched;
+    struct yarn_wakings wakings;
 };
 
 static int take_format(struct request *request, const char *name, const char **ret_right)
@@ -59,14 +63,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return yarn_select_take(&request->select, id, value, ret_right);
     }
 }
-
-static const struct yarn_command command = {
-    .verb = "export",
-    .operands = "FILE...",
-    .about = "Writes dumps in another tool's format.",
-    .arguments = arguments,
-    .take = take,
-};
 
 static int fail(const struct request *request, const struct yarn_export *export, int err)
 {
@@ -124,11 +120,14 @@ static int write_file(const struct request *request, struct yarn_export *export)
     return err ? fail(request, export, err) : YARN_STATUS_OK;
 }
 
-static int export_profile(struct request *request, const struct yarn_profile *profile,
-                          struct yarn_timeline *timeline, const struct yarn_sched_log *sched)
+static int show(void *self, struct yarn_profile *profile)
 {
+    struct request *request = self;
+    struct yarn_timeline *timeline = &request->timeline;
     unsigned needs = request->format->needs;
-    int err = yarn_timeline_sort(timeline);
+    int err = yarn_wakings_add_to_log(&request->wakings, profile, &request->sched);
+    if (!err)
+        err = yarn_timeline_sort(timeline);
     if (!err)
         err = yarn_timeline_gather(timeline);
     if (err)
@@ -137,7 +136,7 @@ static int export_profile(struct request *request, const struct yarn_profile *pr
         .profile = profile,
         .timeline = needs & YARN_EXPORT_TIMES ? timeline : NULL,
         .choice = &request->select.choices[0],
-        .sched = sched,
+        .sched = &request->sched,
         .is_part = yarn_select_is_part(&request->select),
         .version = YARN_VERSION,
         .most_bytes = yarn_new_file_allowed(),
@@ -149,22 +148,20 @@ static int export_profile(struct request *request, const struct yarn_profile *pr
 static int load_and_export(struct request *request, char *const *paths)
 {
     unsigned needs = request->format->needs;
-    struct yarn_timeline timeline = {
-        .most = YARN_TIMELINE_MOST,
-        .order = needs & YARN_EXPORT_TRACKS ? YARN_TIMELINE_BY_TRACK : YARN_TIMELINE_BY_TIME,
-    };
-    struct yarn_profile profile;
-    struct yarn_sched_log sched = YARN_SCHED_LOG_EMPTY;
-    struct yarn_wakings wakings = YARN_WAKINGS_EMPTY;
+    request->timeline.most = YARN_TIMELINE_MOST;
+    request->timeline.order =
+        needs & YARN_EXPORT_TRACKS ? YARN_TIMELINE_BY_TRACK : YARN_TIMELINE_BY_TIME;
+    request->sched = YARN_SCHED_LOG_EMPTY;
+    request->wakings = YARN_WAKINGS_EMPTY;
     struct yarn_load_options options = {
         .by_cpu = needs & YARN_EXPORT_CPUS,
         .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
                           !yarn_filter_is_by_thread(&request->select.filter),
-        .timeline = needs & YARN_EXPORT_TIMES ? &timeline : NULL,
+        .timeline = needs & YARN_EXPORT_TIMES ? &request->timeline : NULL,
         .has_scheduling = needs & YARN_EXPORT_RAW,
         .has_raw = needs & YARN_EXPORT_RAW,
-        .sched = needs & YARN_EXPORT_RAW ? &sched : NULL,
-        .wakings = needs & YARN_EXPORT_RAW ? &wakings : NULL,
+        .sched = needs & YARN_EXPORT_RAW ? &request->sched : NULL,
+        .wakings = needs & YARN_EXPORT_RAW ? &request->wakings : NULL,
         .frames = request->format->frames,
     };
     unsigned shown = 0;
@@ -172,45 +169,43 @@ static int load_and_export(struct request *request, char *const *paths)
         shown |= YARN_SELECT_LINES;
     if (needs & YARN_EXPORT_INLINES && !request->has_no_lines)
         shown |= YARN_SELECT_INLINES;
-    int status =
-        yarn_select_load_view("export", &request->select, shown, paths, &options, &profile);
-    if (status < 0) {
-        status = yarn_select_choose("export", &request->select,
-                                    (const struct yarn_profile *const[]){&profile}, 1);
-        int err = status < 0 ? yarn_wakings_add_to_log(&wakings, &profile, &sched) : 0;
-        if (err)
-            status = fail(request, NULL, err);
-        if (status < 0)
-            status = export_profile(request, &profile, &timeline, &sched);
-        yarn_profile_fini(&profile);
-    }
-    yarn_sched_log_fini(&sched);
-    yarn_wakings_fini(&wakings);
-    yarn_timeline_fini(&timeline);
-    return status;
+    return yarn_select_show("export", &request->select, shown, paths, &options, show, request);
 }
 
-int yarn_verb_export(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {.select = YARN_SELECT_EMPTY};
-    struct yarn_command mine = command;
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && !request.format) {
+    struct request *request = self;
+    if (!request->format) {
         yarn_complain("export", "no format is named (--to); see yarnprof export --help");
-        status = YARN_STATUS_USAGE;
+        return YARN_STATUS_USAGE;
     }
-    if (status < 0 && request.format->needs & YARN_EXPORT_BINARY &&
-        yarn_new_file_is_terminal(request.path)) {
+    if (request->format->needs & YARN_EXPORT_BINARY && yarn_new_file_is_terminal(request->path)) {
         yarn_complain("export", "%s is nothing for a terminal: name a file with -o",
-                      request.format->name);
-        status = YARN_STATUS_USAGE;
+                      request->format->name);
+        return YARN_STATUS_USAGE;
     }
-    if (request.has_no_lines)
-        request.select.inlines = YARN_INLINES_OFF;
-    if (status < 0)
-        status = load_and_export(&request, argv + first);
-    yarn_select_fini(&request.select);
-    return status;
+    if (request->has_no_lines)
+        request->select.inlines = YARN_INLINES_OFF;
+    return load_and_export(request, operands);
 }
+
+static void fini(void *self)
+{
+    struct request *request = self;
+    yarn_sched_log_fini(&request->sched);
+    yarn_wakings_fini(&request->wakings);
+    yarn_timeline_fini(&request->timeline);
+    yarn_select_fini(&request->select);
+}
+
+const struct yarn_command yarn_verb_export = {
+    .verb = "export",
+    .operands = "FILE...",
+    .about = "Writes dumps in another tool's format.",
+    .arguments = arguments,
+    .take = take,
+    .initial = &(const struct request){.select = YARN_SELECT_EMPTY},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

@@ -88,15 +88,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     }
 }
 
-static const struct yarn_command command = {
-    .verb = "flamegraph",
-    .operands = "FILE... -o PAGE.html",
-    .about = "Writes one page that works offline: flame graph, timeline of threads, table of "
-             "functions.",
-    .arguments = arguments,
-    .take = take,
-};
-
 static int fail(const struct request *request, int err)
 {
     yarn_complain("flamegraph", "%s: %s", request->path ? request->path : "standard output",
@@ -290,54 +281,73 @@ static int write_page(const struct request *request, struct side *before, struct
     return err ? fail(request, err) : YARN_STATUS_OK;
 }
 
-int yarn_verb_flamegraph(int argc, char **argv)
+static int make_page(struct request *request, char *const *paths, struct side *before,
+                     struct side *after)
 {
-    struct request request = {.select = YARN_SELECT_EMPTY};
-    struct yarn_command mine = command;
-    struct side before = {0}, after = {0};
-    char **saved_paths = NULL;
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && yarn_new_file_is_terminal(request.path)) {
-        yarn_complain("flamegraph", "a page is nothing for a terminal: name a file with -o");
-        status = YARN_STATUS_USAGE;
-    }
-    if (status < 0 && request.before && request.couplebreak) {
-        yarn_complain("flamegraph", "--couplebreak is of one recording, --before compares two");
-        status = YARN_STATUS_USAGE;
-    }
-    if (status < 0 && request.load)
-        status = yarn_saved_view_open(&request.saved, "flamegraph", request.load, argv + first,
-                                      request.time != NULL, &request.select, &saved_paths);
-    char *const *paths = saved_paths ? saved_paths : argv + first;
-    if (status < 0)
-        status = yarn_stream_list_kind("flamegraph", paths, &request.is_trace);
-    if (status < 0 && request.is_trace && request.before) {
+    int status = yarn_stream_list_kind("flamegraph", paths, &request->is_trace);
+    if (status < 0 && request->is_trace && request->before) {
         yarn_complain("flamegraph", "--before compares dumps: %s is a trace", *paths);
         status = YARN_STATUS_USAGE;
     }
     if (status < 0)
         status =
-            request.is_trace ? load_trace(&request, paths, &after) : load(&request, paths, &after);
-    if (status < 0 && request.before)
-        status = load(&request, (char *const[]){(char *)request.before, NULL}, &before);
+            request->is_trace ? load_trace(request, paths, after) : load(request, paths, after);
+    if (status < 0 && request->before)
+        status = load(request, (char *const[]){(char *)request->before, NULL}, before);
     if (status < 0)
         status = yarn_select_choose(
-            "flamegraph", &request.select,
-            (const struct yarn_profile *const[]){&after.profile, &before.profile},
-            request.before ? 2 : 1);
+            "flamegraph", &request->select,
+            (const struct yarn_profile *const[]){&after->profile, &before->profile},
+            request->before ? 2 : 1);
     if (status < 0)
-        status = load_sched(&request, paths, &after);
+        status = load_sched(request, paths, after);
+    return status < 0 ? write_page(request, before, after) : status;
+}
+
+static int run(void *self, char **operands)
+{
+    struct request *request = self;
+    struct side before = {0}, after = {0};
+    char **saved_paths = NULL;
+    int status = -1;
+    if (yarn_new_file_is_terminal(request->path)) {
+        yarn_complain("flamegraph", "a page is nothing for a terminal: name a file with -o");
+        return YARN_STATUS_USAGE;
+    }
+    if (request->before && request->couplebreak) {
+        yarn_complain("flamegraph", "--couplebreak is of one recording, --before compares two");
+        return YARN_STATUS_USAGE;
+    }
+    if (request->load)
+        status = yarn_saved_view_open(&request->saved, "flamegraph", request->load, operands,
+                                      request->time != NULL, &request->select, &saved_paths);
     if (status < 0)
-        status = write_page(&request, &before, &after);
+        status = make_page(request, saved_paths ? saved_paths : operands, &before, &after);
     side_fini(&before);
     side_fini(&after);
     free(saved_paths);
-    yarn_saved_view_fini(&request.saved);
-    free(request.page_streams);
-    free(request.tables);
-    yarn_stream_list_fini(&request.streams);
-    yarn_select_fini(&request.select);
     return status;
 }
+
+static void fini(void *self)
+{
+    struct request *request = self;
+    yarn_saved_view_fini(&request->saved);
+    free(request->page_streams);
+    free(request->tables);
+    yarn_stream_list_fini(&request->streams);
+    yarn_select_fini(&request->select);
+}
+
+const struct yarn_command yarn_verb_flamegraph = {
+    .verb = "flamegraph",
+    .operands = "FILE... -o PAGE.html",
+    .about = "Writes one page that works offline: flame graph, timeline of threads, table of "
+             "functions.",
+    .arguments = arguments,
+    .take = take,
+    .initial = &(const struct request){.select = YARN_SELECT_EMPTY},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

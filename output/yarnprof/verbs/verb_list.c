@@ -18,20 +18,6 @@ static const struct yarn_argument arguments[] = {
     {0},
 };
 
-static int take(void *self, int id, const char *value, const char **ret_right)
-{
-    return yarn_out_take(self, id, value, ret_right);
-}
-
-static const struct yarn_command command = {
-    .verb = "list",
-    .operands = "[STRING...]",
-    .about = "Every event that can be named here, whether this user can have it, and if not, why "
-             "and what would\nchange it. Of each STRING: what it becomes, without recording.",
-    .arguments = arguments,
-    .take = take,
-};
-
 static int show_catalogue(struct yarn_out *out)
 {
     struct yarn_catalogue catalogue;
@@ -74,10 +60,13 @@ static bool answer(struct yarn_list_answer *answer, struct yarn_arena *arena, co
     return !err;
 }
 
-static int show_answers(struct yarn_out *out, char *const strings[], size_t count)
+static int show_answers(struct yarn_out *out, char *const strings[])
 {
     struct yarn_arena arena;
+    size_t count = 0;
     bool is_understood = true;
+    while (strings[count])
+        count++;
     struct yarn_list_answer *answers = calloc(count, sizeof *answers);
     if (!answers)
         return YARN_STATUS_FAILED;
@@ -94,19 +83,23 @@ static int show_answers(struct yarn_out *out, char *const strings[], size_t coun
     return status == YARN_STATUS_OK && !is_understood ? YARN_STATUS_USAGE : status;
 }
 
-int yarn_verb_list(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct yarn_out out = {0};
-    struct yarn_command mine = command;
-    int first;
-    mine.self = &out;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status >= 0)
-        return status;
-    if (argv[first] && out.format == YARN_OUT_CSV) {
+    struct yarn_out *out = self;
+    if (operands[0] && out->format == YARN_OUT_CSV) {
         yarn_complain("list", "--format=csv: of strings, text or json would be right");
         return YARN_STATUS_USAGE;
     }
-    return argv[first] ? show_answers(&out, argv + first, (size_t)(argc - first))
-                       : show_catalogue(&out);
+    return operands[0] ? show_answers(out, operands) : show_catalogue(out);
 }
+
+const struct yarn_command yarn_verb_list = {
+    .verb = "list",
+    .operands = "[STRING...]",
+    .about = "Every event that can be named here, whether this user can have it, and if not, why "
+             "and what would\nchange it. Of each STRING: what it becomes, without recording.",
+    .arguments = arguments,
+    .take = yarn_out_take,
+    .request_bytes = sizeof(struct yarn_out),
+    .run = run,
+};

@@ -25,30 +25,27 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     return 0;
 }
 
-static const struct yarn_command command = {
+static int run(void *self, char **operands)
+{
+    struct request *request = self;
+    struct yarn_sources sources = {0};
+    if (yarn_new_file_is_terminal(request->path)) {
+        yarn_complain("merge", "a dump is nothing for a terminal: name a file with -o");
+        return YARN_STATUS_USAGE;
+    }
+    int status = yarn_select_sources("merge", operands, &sources);
+    if (status < 0)
+        status = yarn_merge_dumps("merge", &sources, request->path);
+    yarn_sources_fini(&sources);
+    return status;
+}
+
+const struct yarn_command yarn_verb_merge = {
     .verb = "merge",
     .operands = "FILE... -o DUMP",
     .about = "Makes one dump of many: every process with all that was recorded of it.",
     .arguments = arguments,
     .take = take,
+    .request_bytes = sizeof(struct request),
+    .run = run,
 };
-
-int yarn_verb_merge(int argc, char **argv)
-{
-    struct request request = {0};
-    struct yarn_command mine = command;
-    struct yarn_sources sources = {0};
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && yarn_new_file_is_terminal(request.path)) {
-        yarn_complain("merge", "a dump is nothing for a terminal: name a file with -o");
-        status = YARN_STATUS_USAGE;
-    }
-    if (status < 0)
-        status = yarn_select_sources("merge", argv + first, &sources);
-    if (status < 0)
-        status = yarn_merge_dumps("merge", &sources, request.path);
-    yarn_sources_fini(&sources);
-    return status;
-}

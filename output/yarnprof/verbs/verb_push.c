@@ -64,15 +64,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     }
 }
 
-static const struct yarn_command command = {
-    .verb = "push",
-    .operands = "URL FILE...",
-    .about = "Sends dumps to a server of profiles: Pyroscope and Parca get a profile for each "
-             "process, OTLP/HTTP gets all as one request.",
-    .arguments = arguments,
-    .take = take,
-};
-
 static int fail(const struct request *request, int err)
 {
     yarn_complain("push", "%s: %s", request->asked, yarn_memory_why(err));
@@ -196,8 +187,9 @@ static int push_one(struct request *request, const struct yarn_profile *profile,
     return status;
 }
 
-static int push(struct request *request, const struct yarn_profile *profile)
+static int push(void *self, struct yarn_profile *profile)
 {
+    struct request *request = self;
     int status = -1;
     if (!request->server->takes_one_process)
         status = push_one(request, profile, 0);
@@ -213,21 +205,12 @@ static int push(struct request *request, const struct yarn_profile *profile)
 
 static int load_and_push(struct request *request, char *const *paths)
 {
-    struct yarn_profile profile;
     unsigned needs = request->format->needs, shown = 0;
     struct yarn_load_options options = {.by_cpu = needs & YARN_EXPORT_CPUS,
                                         .frames = request->format->frames};
     if (request->select.inlines != YARN_INLINES_OFF)
         shown = YARN_SELECT_LINES | YARN_SELECT_INLINES;
-    int status = yarn_select_load_view("push", &request->select, shown, paths, &options, &profile);
-    if (status >= 0)
-        return status;
-    status = yarn_select_choose("push", &request->select,
-                                (const struct yarn_profile *const[]){&profile}, 1);
-    if (status < 0)
-        status = push(request, &profile);
-    yarn_profile_fini(&profile);
-    return status;
+    return yarn_select_show("push", &request->select, shown, paths, &options, push, request);
 }
 
 static const struct yarn_export_format *format_named(const char *name)
@@ -265,25 +248,35 @@ static int find_server(struct request *request)
     return YARN_STATUS_FAILED;
 }
 
-int yarn_verb_push(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {.select = YARN_SELECT_EMPTY, .http = YARN_HTTP_CLOSED};
-    struct yarn_command mine = command;
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && first == argc) {
+    struct request *request = self;
+    if (!operands[0]) {
         yarn_complain("push", "no address is named; see yarnprof push --help");
-        status = YARN_STATUS_USAGE;
+        return YARN_STATUS_USAGE;
     }
-    if (status < 0) {
-        request.asked = argv[first];
-        status = find_server(&request);
-    }
-    if (status < 0)
-        status = load_and_push(&request, argv + first + 1);
-    yarn_http_fini(&request.http);
-    free(request.url);
-    yarn_select_fini(&request.select);
-    return status;
+    request->asked = operands[0];
+    int status = find_server(request);
+    return status < 0 ? load_and_push(request, operands + 1) : status;
 }
+
+static void fini(void *self)
+{
+    struct request *request = self;
+    yarn_http_fini(&request->http);
+    free(request->url);
+    yarn_select_fini(&request->select);
+}
+
+const struct yarn_command yarn_verb_push = {
+    .verb = "push",
+    .operands = "URL FILE...",
+    .about = "Sends dumps to a server of profiles: Pyroscope and Parca get a profile for each "
+             "process, OTLP/HTTP gets all as one request.",
+    .arguments = arguments,
+    .take = take,
+    .initial = &(const struct request){.select = YARN_SELECT_EMPTY},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

@@ -177,16 +177,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     return err;
 }
 
-static const struct yarn_command command = {
-    .verb = "record",
-    .operands = "[--] COMMAND...",
-    .about = "Runs the command with the profiler in it and gives the command's own exit status. "
-             "Each option\nis a variable of the environment as well: --log-file is YARN_LOG_FILE.",
-    .arguments = arguments,
-    .stops_at_operand = true,
-    .take = take,
-};
-
 static uint64_t now_ns(void)
 {
     struct timespec now;
@@ -305,7 +295,7 @@ static int run_outside(struct request *request, char *const argv[])
     return report_outcome(request, &unrecorded, since_ns, status);
 }
 
-static int run(struct request *request, char *const argv[])
+static int run_inside(struct request *request, char *const argv[])
 {
     struct yarn_launch launch = {.life_ns = 0};
     char why[4096 + 512];
@@ -330,33 +320,48 @@ static int run(struct request *request, char *const argv[])
     return launch.life_ns ? report_outcome(request, &unrecorded, since_ns, status) : status;
 }
 
-int yarn_verb_record(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {.arena = YARN_ARENA_CLOSED};
-    struct yarn_command mine = command;
-    int first;
-    yarn_arena_open(&request.arena, 4 * YARN_OPTIONS_ARENA_BYTES);
-    yarn_options_default(&request.options);
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && request.attach.pids && argv[first]) {
-        yarn_complain("record", "-p and a command exclude each other");
-        status = YARN_STATUS_USAGE;
+    struct request *request = self;
+    const char *why = NULL;
+    if (request->attach.pids && operands[0])
+        why = "-p and a command exclude each other";
+    else if (request->attach.has_tree && !request->attach.pids)
+        why = "--tree is of processes that run already: -p PID names them";
+    else if (!request->attach.pids && !operands[0])
+        why = "no command is named: yarnprof record -- COMMAND, or -p PID; see "
+              "yarnprof record --help";
+    if (why) {
+        yarn_complain("record", "%s", why);
+        return YARN_STATUS_USAGE;
     }
-    if (status < 0 && request.attach.has_tree && !request.attach.pids) {
-        yarn_complain("record", "--tree is of processes that run already: -p PID names them");
-        status = YARN_STATUS_USAGE;
-    }
-    if (status < 0 && request.attach.pids)
-        status = run_outside(&request, NULL);
-    if (status < 0 && !argv[first]) {
-        yarn_complain("record", "no command is named: yarnprof record -- COMMAND, or -p PID; see "
-                                "yarnprof record --help");
-        status = YARN_STATUS_USAGE;
-    }
-    if (status < 0)
-        status =
-            request.is_outside ? run_outside(&request, argv + first) : run(&request, argv + first);
-    yarn_arena_close(&request.arena);
-    return status;
+    return request->attach.pids || request->is_outside
+               ? run_outside(request, request->attach.pids ? NULL : operands)
+               : run_inside(request, operands);
 }
+
+static void begin(void *self)
+{
+    struct request *request = self;
+    yarn_arena_open(&request->arena, 4 * YARN_OPTIONS_ARENA_BYTES);
+    yarn_options_default(&request->options);
+}
+
+static void fini(void *self)
+{
+    yarn_arena_close(&((struct request *)self)->arena);
+}
+
+const struct yarn_command yarn_verb_record = {
+    .verb = "record",
+    .operands = "[--] COMMAND...",
+    .about = "Runs the command with the profiler in it and gives the command's own exit status. "
+             "Each option\nis a variable of the environment as well: --log-file is YARN_LOG_FILE.",
+    .arguments = arguments,
+    .stops_at_operand = true,
+    .take = take,
+    .request_bytes = sizeof(struct request),
+    .begin = begin,
+    .run = run,
+    .fini = fini,
+};

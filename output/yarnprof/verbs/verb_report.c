@@ -196,16 +196,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     }
 }
 
-static const struct yarn_command command = {
-    .verb = "report",
-    .operands = "FILE...",
-    .about = "Shows which functions (modules, threads and more) the samples fell into: in "
-             "themselves and, "
-             "in total,\nbelow them.",
-    .arguments = arguments,
-    .take = take,
-};
-
 static int build_callers(struct request *request)
 {
     struct yarn_profile_report *report = &request->report;
@@ -296,10 +286,19 @@ static int load_metrics(struct request *request)
     return status;
 }
 
-static int show(struct request *request, struct yarn_profile *profile)
+static int show(void *self, struct yarn_profile *profile)
 {
+    struct request *request = self;
     struct yarn_profile_report *report = &request->report;
     bool is_text = request->view.out.format == YARN_OUT_TEXT;
+    if (report->field && !has_field(profile, report->field)) {
+        report_field(report->field);
+        return YARN_STATUS_USAGE;
+    }
+    if (request->callers_of && !has_function(profile, request->callers_of)) {
+        yarn_complain("report", "no sample has a function %s on its stack", request->callers_of);
+        return YARN_STATUS_FAILED;
+    }
     report->profile = profile;
     report->choice = &request->view.select.choices[0];
     report->is_part = yarn_select_is_part(&request->view.select);
@@ -332,7 +331,7 @@ static bool has_depth(const struct request *request)
     return request->report.view == YARN_REPORT_TREE || request->report.view == YARN_REPORT_CALLERS;
 }
 
-static int load(const struct request *request, char *const *paths, struct yarn_profile *ret_profile)
+static int load_and_show(struct request *request, char *const *paths)
 {
     const struct yarn_filter *filter = &request->view.select.filter;
     const struct yarn_by_key *key = yarn_by_key(request->by);
@@ -353,51 +352,41 @@ static int load(const struct request *request, char *const *paths, struct yarn_p
         shown = YARN_SELECT_LINES | YARN_SELECT_INLINES;
     else if (has_depth(request))
         shown = YARN_SELECT_INLINES;
-    return yarn_select_load_view("report", &request->view.select, shown, paths, &options,
-                                 ret_profile);
+    return yarn_select_show("report", &request->view.select, shown, paths, &options, show, request);
 }
 
-int yarn_verb_report(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {.view = YARN_VIEW_EMPTY, .arena = YARN_ARENA_CLOSED};
-    struct yarn_command mine = command;
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status >= 0)
-        goto done;
-    if (request.report.view != YARN_REPORT_ROWS && request.has_by &&
-        request.by != YARN_BY_FUNCTION) {
+    struct request *request = self;
+    if (request->report.view != YARN_REPORT_ROWS && request->has_by &&
+        request->by != YARN_BY_FUNCTION) {
         yarn_complain("report", "--tree, --callers, --calls and --metrics are by function");
-        status = YARN_STATUS_USAGE;
-        goto done;
+        return YARN_STATUS_USAGE;
     }
-    yarn_arena_open(&request.arena, ARENA_BYTES);
-    if (request.group && strcmp(request.group, "list") == 0) {
-        status = yarn_metric_groups_list("report", request.metric_path);
-        goto done;
-    }
-    if (request.group && (status = load_metrics(&request)) >= 0)
-        goto done;
-    struct yarn_profile profile;
-    status = load(&request, argv + first, &profile);
-    if (status >= 0)
-        goto done;
-    status = yarn_select_choose("report", &request.view.select,
-                                (const struct yarn_profile *const[]){&profile}, 1);
-    if (status < 0 && request.report.field && !has_field(&profile, request.report.field)) {
-        report_field(request.report.field);
-        status = YARN_STATUS_USAGE;
-    }
-    if (status < 0 && request.callers_of && !has_function(&profile, request.callers_of)) {
-        yarn_complain("report", "no sample has a function %s on its stack", request.callers_of);
-        status = YARN_STATUS_FAILED;
-    }
-    if (status < 0)
-        status = show(&request, &profile);
-    yarn_profile_fini(&profile);
-done:
-    yarn_arena_close(&request.arena);
-    yarn_select_fini(&request.view.select);
-    return status;
+    yarn_arena_open(&request->arena, ARENA_BYTES);
+    if (request->group && strcmp(request->group, "list") == 0)
+        return yarn_metric_groups_list("report", request->metric_path);
+    int status = request->group ? load_metrics(request) : -1;
+    return status < 0 ? load_and_show(request, operands) : status;
 }
+
+static void fini(void *self)
+{
+    struct request *request = self;
+    yarn_arena_close(&request->arena);
+    yarn_select_fini(&request->view.select);
+}
+
+const struct yarn_command yarn_verb_report = {
+    .verb = "report",
+    .operands = "FILE...",
+    .about = "Shows which functions (modules, threads and more) the samples fell into: in "
+             "themselves and, "
+             "in total,\nbelow them.",
+    .arguments = arguments,
+    .take = take,
+    .initial = &(const struct request){.view = YARN_VIEW_EMPTY},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

@@ -78,14 +78,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     return yarn_view_take(&request->view, id, value, ret_right);
 }
 
-static const struct yarn_command command = {
-    .verb = "sched",
-    .operands = "FILE...",
-    .about = "Shows of each thread how long it ran, waited for a core and was blocked.",
-    .arguments = arguments,
-    .take = take,
-};
-
 static int show(struct request *request, const struct yarn_profile *profile,
                 struct yarn_sched_log *sched, struct yarn_wakings *wakings)
 {
@@ -197,8 +189,8 @@ static int choose(struct request *request, const struct yarn_profile *profile)
     return yarn_select_choose_records("sched", &request->view.select, &known, profile);
 }
 
-static int run(struct request *request, char *const *paths, struct yarn_sched_log *sched,
-               struct yarn_wakings *wakings)
+static int load_and_show(struct request *request, char *const *paths, struct yarn_sched_log *sched,
+                         struct yarn_wakings *wakings)
 {
     struct yarn_profile profile;
     int status = yarn_stream_list_kind("sched", paths, &request->is_trace);
@@ -218,27 +210,41 @@ static int run(struct request *request, char *const *paths, struct yarn_sched_lo
     return status;
 }
 
-int yarn_verb_sched(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {.view = YARN_VIEW_EMPTY};
+    struct request *request = self;
     struct yarn_sched_log sched = YARN_SCHED_LOG_EMPTY;
     struct yarn_wakings wakings = YARN_WAKINGS_EMPTY;
-    struct yarn_command mine = command;
     char **paths = NULL;
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && request.load)
-        status = yarn_saved_view_open(&request.saved, "sched", request.load, argv + first,
-                                      request.time != NULL, &request.view.select, &paths);
+    int status = -1;
+    if (request->load)
+        status = yarn_saved_view_open(&request->saved, "sched", request->load, operands,
+                                      request->time != NULL, &request->view.select, &paths);
     if (status < 0)
-        status = run(&request, paths ? paths : argv + first, &sched, &wakings);
+        status = load_and_show(request, paths ? paths : operands, &sched, &wakings);
     free(paths);
-    yarn_stream_list_fini(&request.streams);
-    yarn_saved_view_fini(&request.saved);
     yarn_sched_log_fini(&sched);
-    yarn_sched_cores_fini(&request.cores);
     yarn_wakings_fini(&wakings);
-    yarn_select_fini(&request.view.select);
     return status;
 }
+
+static void fini(void *self)
+{
+    struct request *request = self;
+    yarn_stream_list_fini(&request->streams);
+    yarn_saved_view_fini(&request->saved);
+    yarn_sched_cores_fini(&request->cores);
+    yarn_select_fini(&request->view.select);
+}
+
+const struct yarn_command yarn_verb_sched = {
+    .verb = "sched",
+    .operands = "FILE...",
+    .about = "Shows of each thread how long it ran, waited for a core and was blocked.",
+    .arguments = arguments,
+    .take = take,
+    .initial = &(const struct request){.view = YARN_VIEW_EMPTY},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

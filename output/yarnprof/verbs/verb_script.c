@@ -50,14 +50,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     }
 }
 
-static const struct yarn_command command = {
-    .verb = "script",
-    .operands = "FILE...",
-    .about = "Prints every record as text in time order, in the layout of perf script.",
-    .arguments = arguments,
-    .take = take,
-};
-
 static int show(struct request *request, struct yarn_timeline *timeline)
 {
     struct yarn_script *script = &request->script;
@@ -71,13 +63,6 @@ static int show(struct request *request, struct yarn_timeline *timeline)
         return status;
     err = yarn_script_print(script, timeline, &request->view.out);
     return yarn_out_finish(&request->view.out, "script", err);
-}
-
-static int load(const struct request *request, char *const *paths, struct yarn_timeline *timeline,
-                struct yarn_profile *ret_profile)
-{
-    struct yarn_load_options options = {.timeline = timeline, .has_scheduling = true};
-    return yarn_select_load_view("script", &request->view.select, 0, paths, &options, ret_profile);
 }
 
 /* An exit status, or -1. */
@@ -96,8 +81,10 @@ static int open_streams(struct request *request, char *const *paths,
 static int run_dumps(struct request *request, char *const *paths)
 {
     struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
+    struct yarn_load_options options = {.timeline = &timeline, .has_scheduling = true};
     struct yarn_profile profile;
-    int status = load(request, paths, &timeline, &profile);
+    int status =
+        yarn_select_load_view("script", &request->view.select, 0, paths, &options, &profile);
     if (status < 0) {
         request->script.profile = &profile;
         request->script.choice = &request->view.select.choices[0];
@@ -137,23 +124,33 @@ static int run_traces(struct request *request, char *const *paths)
     return yarn_out_finish(&request->view.out, "script", 0);
 }
 
-int yarn_verb_script(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {
-        .view = YARN_VIEW_EMPTY,
-        .script = {.fields = YARN_SCRIPT_FIELDS_DEFAULT},
-    };
-    struct yarn_command mine = command;
-    int first;
+    struct request *request = self;
     bool is_trace;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    request.script.filter = &request.view.select.filter;
-    if (status < 0)
-        status = yarn_stream_list_kind("script", argv + first, &is_trace);
-    if (status < 0)
-        status = is_trace ? run_traces(&request, argv + first) : run_dumps(&request, argv + first);
-    yarn_stream_list_fini(&request.streams);
-    yarn_select_fini(&request.view.select);
-    return status;
+    request->script.filter = &request->view.select.filter;
+    int status = yarn_stream_list_kind("script", operands, &is_trace);
+    if (status >= 0)
+        return status;
+    return is_trace ? run_traces(request, operands) : run_dumps(request, operands);
 }
+
+static void fini(void *self)
+{
+    struct request *request = self;
+    yarn_stream_list_fini(&request->streams);
+    yarn_select_fini(&request->view.select);
+}
+
+const struct yarn_command yarn_verb_script = {
+    .verb = "script",
+    .operands = "FILE...",
+    .about = "Prints every record as text in time order, in the layout of perf script.",
+    .arguments = arguments,
+    .take = take,
+    .initial = &(const struct request){.view = YARN_VIEW_EMPTY,
+                                       .script = {.fields = YARN_SCRIPT_FIELDS_DEFAULT}},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

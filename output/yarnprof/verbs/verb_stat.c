@@ -116,19 +116,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     }
 }
 
-static const struct yarn_command command = {
-    .verb = "stat",
-    .operands = "[--] COMMAND...\n       yarnprof stat [--by=thread] FILE...",
-    .about = "Runs the command, counts its events from outside, with all its threads and children, "
-             "and gives\nthe command's own exit status. The table goes to standard error, json and "
-             "csv to standard\noutput. What cannot be counted says why. Of a FILE, a dump: what "
-             "YARN_COUNTERS "
-             "counted.",
-    .arguments = arguments,
-    .stops_at_operand = true,
-    .take = take,
-};
-
 static int parse_events(struct request *request, const char *text)
 {
     static struct yarn_event_list list;
@@ -410,16 +397,19 @@ static const char *option_of_command(const struct request *request)
 }
 
 /* Its options may stand behind it, too. */
-static int run_dumps(struct request *request, struct yarn_command *mine, int argc, char **argv)
+static int run_dumps(struct request *request, char **operands)
 {
-    int first;
-    mine->stops_at_operand = false;
-    int status = yarn_command_parse(mine, argc, argv, &first);
+    struct yarn_command behind = yarn_verb_stat;
+    int nr_operands = 0, first;
+    while (operands[nr_operands])
+        nr_operands++;
+    behind.stops_at_operand = false;
+    int status = yarn_command_parse(&behind, request, nr_operands + 1, operands - 1, &first);
     const char *option = option_of_command(request);
     if (status >= 0)
         return status;
     if (!option)
-        return show_dumps(request, argv + first);
+        return show_dumps(request, operands - 1 + first);
     yarn_complain("stat", "%s is of a command; of a dump there is what YARN_COUNTERS counted",
                   option);
     return YARN_STATUS_USAGE;
@@ -439,8 +429,9 @@ static int run_command(struct request *request, char *const argv[])
     return status < 0 ? count(request, argv) : status;
 }
 
-static void fini(struct request *request)
+static void fini(void *self)
 {
+    struct request *request = self;
     for (size_t i = 0; i < request->nr_intervals; i++) {
         free(request->intervals[i].rows);
         free(request->intervals[i].metrics);
@@ -450,26 +441,35 @@ static void fini(struct request *request)
     yarn_arena_close(&request->arena);
 }
 
-int yarn_verb_stat(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    static struct request request = {.nr_runs = 1};
-    struct yarn_command mine = command;
-    int first;
-    yarn_arena_open(&request.arena, ARENA_BYTES);
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status < 0 && request.groups_text && strcmp(request.groups_text, "list") == 0)
-        status = yarn_metric_groups_list("stat", request.metric_path);
-    if (status < 0 && !argv[first]) {
+    struct request *request = self;
+    yarn_arena_open(&request->arena, ARENA_BYTES);
+    if (request->groups_text && strcmp(request->groups_text, "list") == 0)
+        return yarn_metric_groups_list("stat", request->metric_path);
+    if (!operands[0]) {
         yarn_complain("stat",
                       "no command is named: yarnprof stat -- COMMAND; see yarnprof stat --help");
-        status = YARN_STATUS_USAGE;
+        return YARN_STATUS_USAGE;
     }
-    bool is_command = status < 0 && strcmp(argv[first - 1], "--") == 0;
-    if (status < 0 && !is_command && yarn_stat_dump_is(argv[first]))
-        status = run_dumps(&request, &mine, argc, argv);
-    else if (status < 0)
-        status = run_command(&request, argv + first);
-    fini(&request);
-    return status;
+    bool is_command = strcmp(operands[-1], "--") == 0;
+    return !is_command && yarn_stat_dump_is(operands[0]) ? run_dumps(request, operands)
+                                                         : run_command(request, operands);
 }
+
+const struct yarn_command yarn_verb_stat = {
+    .verb = "stat",
+    .operands = "[--] COMMAND...\n       yarnprof stat [--by=thread] FILE...",
+    .about = "Runs the command, counts its events from outside, with all its threads and children, "
+             "and gives\nthe command's own exit status. The table goes to standard error, json and "
+             "csv to standard\noutput. What cannot be counted says why. Of a FILE, a dump: what "
+             "YARN_COUNTERS "
+             "counted.",
+    .arguments = arguments,
+    .stops_at_operand = true,
+    .take = take,
+    .initial = &(const struct request){.nr_runs = 1},
+    .request_bytes = sizeof(struct request),
+    .run = run,
+    .fini = fini,
+};

@@ -40,15 +40,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     return request->doubt_percent >= 0 && request->doubt_percent <= 100 ? 0 : -EINVAL;
 }
 
-static const struct yarn_command command = {
-    .verb = "verify",
-    .operands = "FILE...",
-    .about = "Checks structure and checksums of dumps. 0: whole, or ending early (which is said);\n"
-             "1: damaged, or no dump.",
-    .arguments = arguments,
-    .take = take,
-};
-
 static void print_damage(const struct yarn_dump_summary *summary, const struct yarn_out *out)
 {
     size_t kept = yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages));
@@ -225,27 +216,32 @@ static bool check(char *path, const struct request *request, struct yarn_trust *
     return is_good;
 }
 
-int yarn_verb_verify(int argc, char **argv)
+static int run(void *self, char **operands)
 {
-    struct request request = {0};
-    struct yarn_command mine = command;
+    struct request *request = self;
     struct yarn_trust sum = {.clean_end = true};
     char newest[PATH_MAX];
-    int first;
-    mine.self = &request;
-    int status = yarn_command_parse(&mine, argc, argv, &first);
-    if (status >= 0)
-        return status;
-    if (!argv[first] && !yarn_newest_find("verify", newest))
+    if (!operands[0] && !yarn_newest_find("verify", newest))
         return YARN_STATUS_USAGE;
-    status = yarn_out_open(&request.out, "verify");
+    int status = yarn_out_open(&request->out, "verify");
     if (status >= 0)
         return status;
-    bool is_good = argv[first] || check(newest, &request, &sum);
-    for (int i = first; i < argc; i++)
-        is_good = check(argv[i], &request, &sum) && is_good;
-    if (request.has_trust && !is_trusted(&sum, &request))
+    bool is_good = operands[0] || check(newest, request, &sum);
+    for (; *operands; operands++)
+        is_good = check(*operands, request, &sum) && is_good;
+    if (request->has_trust && !is_trusted(&sum, request))
         is_good = false;
-    status = yarn_out_finish(&request.out, "verify", 0);
+    status = yarn_out_finish(&request->out, "verify", 0);
     return is_good ? status : YARN_STATUS_FAILED;
 }
+
+const struct yarn_command yarn_verb_verify = {
+    .verb = "verify",
+    .operands = "FILE...",
+    .about = "Checks structure and checksums of dumps. 0: whole, or ending early (which is said);\n"
+             "1: damaged, or no dump.",
+    .arguments = arguments,
+    .take = take,
+    .request_bytes = sizeof(struct request),
+    .run = run,
+};

@@ -175,38 +175,3 @@ void yarn_annotate_fini(struct yarn_annotate *annotate)
     yarn_disassembly_fini(&annotate->disassembly);
     *annotate = (struct yarn_annotate){0};
 }
-
-static int by_heat(const void *a, const void *b, void *context)
-{
-    const struct yarn_group *sums = context;
-    size_t i = *(const size_t *)a, j = *(const size_t *)b;
-    const struct yarn_group *one = &sums[i], *other = &sums[j];
-    if (one->self != other->self)
-        return one->self > other->self ? -1 : 1;
-    if (one->total != other->total)
-        return one->total > other->total ? -1 : 1;
-    return i < j ? -1 : i > j;
-}
-
-uint8_t *yarn_annotate_hottest(const struct yarn_group *sums, size_t count, size_t limit)
-{
-    uint8_t *hottest = calloc(count + 1, 1);
-    size_t *order = malloc((count + 1) * sizeof *order);
-    size_t nr_sampled = 0;
-    for (size_t i = 0; order && i < count; i++) {
-        if (sums[i].total_samples || sums[i].samples)
-            order[nr_sampled++] = i;
-    }
-    if (order)
-        qsort_r(order, nr_sampled, sizeof *order, by_heat, (void *)sums);
-    if (limit)
-        nr_sampled = yarn_size_min(nr_sampled, limit);
-    for (size_t i = 0; hottest && order && i < nr_sampled; i++)
-        hottest[order[i]] = 1;
-    if (!order) {
-        free(hottest);
-        hottest = NULL;
-    }
-    free(order);
-    return hottest;
-}

@@ -39,13 +39,6 @@ YARN_MUST_CHECK int yarn_annotate_init(struct yarn_annotate *annotate,
 /* Idempotent. */
 void yarn_annotate_fini(struct yarn_annotate *annotate);
 
-/* -ENOMEM. */
-YARN_MUST_CHECK int yarn_annotate_text(const struct yarn_annotate *annotate,
-                                       const struct yarn_out *out);
-YARN_MUST_CHECK int yarn_annotate_json(const struct yarn_annotate *annotate,
-                                       const struct yarn_out *out);
-
-/* One byte an item, 1 where it is among the `limit` with most samples (0: has any), by itself and
- * then in total. Owned by the caller; NULL: no memory. */
-YARN_MUST_CHECK uint8_t *yarn_annotate_hottest(const struct yarn_group *sums, size_t count,
-                                               size_t limit);
+/* In the form of `out`. -ENOMEM. */
+YARN_MUST_CHECK int yarn_annotate_print(const struct yarn_annotate *annotate,
+                                        const struct yarn_out *out);

@@ -23,15 +23,3 @@ uint64_t yarn_info_cpu_ns(const struct yarn_profile_dump *dump)
     }
     return 0;
 }
-
-const char *yarn_info_build_id(struct yarn_span build_id, char *ret_text, size_t size)
-{
-    static const char digits[] = "0123456789abcdef";
-    size_t at = 0;
-    for (size_t i = 0; i < build_id.size && at + 3 <= size; i++) {
-        ret_text[at++] = digits[build_id.data[i] >> 4];
-        ret_text[at++] = digits[build_id.data[i] & 15];
-    }
-    ret_text[at] = 0;
-    return ret_text;
-}

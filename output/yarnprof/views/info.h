@@ -18,8 +18,6 @@ struct yarn_info_threads yarn_info_threads_of(const struct yarn_profile *profile
 /* The host's CPU time: the recorder's own sum or, where a cut dump has none, a clock's count. */
 uint64_t yarn_info_cpu_ns(const struct yarn_profile_dump *dump);
 
-void yarn_info_text(const struct yarn_profile *profile, const struct yarn_out *out);
+/* The second of the two forms is that of the first's file. */
+void yarn_info_print(const struct yarn_profile *profile, const struct yarn_out *out);
 void yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *out);
-
-/* Build ids are bytes; `size` of ret_text is at least 2 * 32 + 1. */
-const char *yarn_info_build_id(struct yarn_span build_id, char *ret_text, size_t size);

@@ -192,7 +192,7 @@ static void put_module(struct yarn_json *json, const struct subject *subject, si
     char build_id[72];
     yarn_json_span(json, "path", module->path);
     yarn_json_text_or_null(json, "build_id",
-                           yarn_info_build_id(module->build_id, build_id, sizeof build_id));
+                           yarn_hex_text(module->build_id, build_id, sizeof build_id));
     yarn_json_u64(json, "start", module->start);
     yarn_json_u64(json, "end", module->end);
     yarn_json_u64(json, "file_offset", module->file_offset);

@@ -11,6 +11,7 @@
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
 #include "output/dump/words.h"
+#include "output/text/legible.h"
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/options/command_line.h"
@@ -290,7 +291,7 @@ static void print_modules(const struct yarn_profile_dump *dump, const struct yar
         bool is_odd = strcmp(state, "absent") == 0 || strcmp(state, "replaced") == 0;
         (void)fprintf(
             out->file, "  %012" PRIx64 "-%012" PRIx64 "  %-40s  ", module->start, module->end,
-            module->build_id.size ? yarn_info_build_id(module->build_id, build_id, sizeof build_id)
+            module->build_id.size ? yarn_hex_text(module->build_id, build_id, sizeof build_id)
                                   : "-");
         yarn_print_cut(out, text_of(module->path), 0);
         (void)fprintf(out->file, "%s%s%s\n", is_odd ? " (" : "", is_odd ? state : "",
@@ -493,8 +494,12 @@ static void print_completeness(const struct yarn_profile *profile, const struct 
     }
 }
 
-void yarn_info_text(const struct yarn_profile *profile, const struct yarn_out *out)
+void yarn_info_print(const struct yarn_profile *profile, const struct yarn_out *out)
 {
+    if (out->json) {
+        yarn_info_json(profile, out);
+        return;
+    }
     for (size_t i = 0; i < profile->nr_dumps; i++) {
         if (i)
             (void)fputc('\n', out->file);
