@@ -51,3 +51,10 @@ struct yarn_load_options {
     yarn_load_progress_fn *show_progress; /* NULL: not shown */
     void *progress_self;
 };
+
+/* Of dumps all but their threads and stacks. */
+#define YARN_LOAD_SHORT                                                                            \
+    ((struct yarn_load_options){.time = YARN_TIME_RANGE_ALL,                                       \
+                                .has_no_threads = true,                                            \
+                                .has_no_stacks = true,                                             \
+                                .frames = YARN_FRAMES_BY_FUNCTION})

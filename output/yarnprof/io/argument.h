@@ -5,6 +5,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stddef.h>
+
 /* Ids of options that verbs share; a verb's own begin at YARN_ARGUMENT_OWN. */
 enum yarn_argument_id {
     YARN_ARGUMENT_HELP = 1,
@@ -24,6 +27,9 @@ enum yarn_argument_id {
     YARN_ARGUMENT_NO_INLINES,
     YARN_ARGUMENT_MEMORY,
     YARN_ARGUMENT_OWN = 64,
+    /* Plus the place of a member of the request; see YARN_ARGUMENT_INTO. */
+    YARN_ARGUMENT_FLAG = 1 << 24,
+    YARN_ARGUMENT_TEXT = 1 << 25,
 };
 
 struct yarn_argument {
@@ -33,3 +39,10 @@ struct yarn_argument {
     const char *help;
     int id;
 };
+
+/* An id: what is given goes into a member of the request. That is a flag, which becomes true, or a
+ * text, which is "" where the value was left out. */
+#define YARN_ARGUMENT_INTO(request, name)                                                          \
+    ((int)offsetof(request, name) + _Generic(((const request *)0)->name, bool                      \
+                                             : YARN_ARGUMENT_FLAG, const char *                    \
+                                             : YARN_ARGUMENT_TEXT))

@@ -128,12 +128,7 @@ static void read_all(const struct yarn_sources *sources, const char *run,
 {
     struct yarn_profile profile;
     struct yarn_source_failure failure;
-    struct yarn_load_options options = {
-        .time = YARN_TIME_RANGE_ALL,
-        .has_no_threads = true,
-        .has_no_stacks = true,
-        .frames = YARN_FRAMES_BY_FUNCTION,
-    };
+    struct yarn_load_options options = YARN_LOAD_SHORT;
     ret_written->is_unread = true;
     if (yarn_profile_init(&profile))
         return;

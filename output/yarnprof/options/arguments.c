@@ -287,6 +287,17 @@ static int complain(const struct yarn_command *command, const struct tables *tab
     return YARN_STATUS_USAGE;
 }
 
+static int take_member(void *self, int id, const char *value)
+{
+    bool is_text = id >= YARN_ARGUMENT_TEXT;
+    void *member = (char *)self + id - (is_text ? YARN_ARGUMENT_TEXT : YARN_ARGUMENT_FLAG);
+    if (is_text)
+        *(const char **)member = value ? value : "";
+    else
+        *(bool *)member = true;
+    return 0;
+}
+
 static int take_value(const struct yarn_command *command, void *self,
                       const struct yarn_argument *argument, const char *value,
                       const char **ret_right)
@@ -294,6 +305,8 @@ static int take_value(const struct yarn_command *command, void *self,
     struct yarn_out unused = {0};
     if (argument == &memory)
         return yarn_memory_take(value, ret_right);
+    if (argument->id >= YARN_ARGUMENT_FLAG)
+        return take_member(self, argument->id, value);
     return argument == &no_colors ? yarn_out_take(&unused, argument->id, value, ret_right)
                                   : command->take(self, argument->id, value, ret_right);
 }

@@ -71,12 +71,7 @@ static void read_back(struct yarn_doctor_trial *trial, const struct place *place
 {
     struct yarn_sources sources = {0};
     struct yarn_source_failure failure;
-    struct yarn_load_options options = {
-        .time = YARN_TIME_RANGE_ALL,
-        .has_no_threads = true,
-        .has_no_stacks = true,
-        .frames = YARN_FRAMES_BY_FUNCTION,
-    };
+    struct yarn_load_options options = YARN_LOAD_SHORT;
     if (!yarn_sources_add(&sources, place->folder, &failure) &&
         !yarn_profile_load(&trial->profile, &sources, &options, &failure) &&
         trial->profile.nr_dumps)

@@ -10,22 +10,8 @@
 
 enum {
     CONTEXT = YARN_ARGUMENT_OWN,
-    SOURCE_ROOT,
-    OBJDUMP,
     HOTTEST_OF_TEXT = 30,
     CONTEXT_OF_TEXT = 3,
-};
-
-static const struct yarn_argument arguments[] = {
-    YARN_VIEW_LIMIT_ARGUMENT("the N hottest lines and instructions; 0 is all (text: 30)"),
-    {"context", 0, "N", "as many lines and instructions around each (text: 3)", CONTEXT},
-    {"source-root", 0, "FOLDER", "where the source is, if not where it was built", SOURCE_ROOT},
-    {"objdump", 0, "COMMAND", "the disassembler; by default objdump", OBJDUMP},
-    YARN_SELECT_ARGUMENTS,
-    {"", 0, NULL, "Output:", 0},
-    YARN_OUT_NO_CSV_ARGUMENT,
-    YARN_OUT_ARGUMENTS,
-    {0},
 };
 
 struct request {
@@ -34,6 +20,20 @@ struct request {
     const char *wanted;
     bool has_context;
     bool is_inlined; /* a function that was inlined is meant */
+};
+
+static const struct yarn_argument arguments[] = {
+    YARN_VIEW_LIMIT_ARGUMENT("the N hottest lines and instructions; 0 is all (text: 30)"),
+    {"context", 0, "N", "as many lines and instructions around each (text: 3)", CONTEXT},
+    {"source-root", 0, "FOLDER", "where the source is, if not where it was built",
+     YARN_ARGUMENT_INTO(struct request, annotate.source_root)},
+    {"objdump", 0, "COMMAND", "the disassembler; by default objdump",
+     YARN_ARGUMENT_INTO(struct request, annotate.objdump)},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Output:", 0},
+    YARN_OUT_NO_CSV_ARGUMENT,
+    YARN_OUT_ARGUMENTS,
+    {0},
 };
 
 static int take_context(struct request *request, const char *value, const char **ret_right)
@@ -54,12 +54,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     switch (id) {
     case CONTEXT:
         return take_context(request, value, ret_right);
-    case SOURCE_ROOT:
-        request->annotate.source_root = value;
-        return 0;
-    case OBJDUMP:
-        request->annotate.objdump = value;
-        return 0;
     default:
         break;
     }

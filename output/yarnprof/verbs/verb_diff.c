@@ -9,7 +9,14 @@
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/diff.h"
 
-enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, ALL, FAIL_ON, ROWS_OF_TEXT = 40 };
+enum { NORMALIZE = YARN_ARGUMENT_OWN, SORT, FAIL_ON, ROWS_OF_TEXT = 40 };
+
+struct request {
+    struct yarn_view view;
+    struct yarn_diff_options options;
+    struct yarn_diff_limit growth;
+    bool is_all;
+};
 
 static const struct yarn_argument arguments[] = {
     {"normalize", 0, "HOW",
@@ -18,7 +25,8 @@ static const struct yarn_argument arguments[] = {
      NORMALIZE},
     {"fail-on", 0, "PERCENT[:REGEX]",
      "status 3 where the total, or a function of that name, grew by more, beyond noise", FAIL_ON},
-    {"all", 0, NULL, "rows without a change beyond noise, too (text)", ALL},
+    {"all", 0, NULL, "rows without a change beyond noise, too (text)",
+     YARN_ARGUMENT_INTO(struct request, is_all)},
     {"sort", 0, "ORDER", "self or total: by whose change (self)", SORT},
     YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
     YARN_SELECT_ARGUMENTS,
@@ -26,13 +34,6 @@ static const struct yarn_argument arguments[] = {
     YARN_OUT_FORMAT_ARGUMENT,
     YARN_OUT_ARGUMENTS,
     {0},
-};
-
-struct request {
-    struct yarn_view view;
-    struct yarn_diff_options options;
-    struct yarn_diff_limit growth;
-    bool is_all;
 };
 
 static int take_normalize(struct request *request, const char *value, const char **ret_right)
@@ -70,9 +71,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_normalize(request, value, ret_right);
     case SORT:
         return take_sort(request, value, ret_right);
-    case ALL:
-        request->is_all = true;
-        return 0;
     case FAIL_ON:
         *ret_right = "PERCENT, or PERCENT:REGEX of functions";
         return yarn_diff_limit_parse(&request->growth, value);

@@ -8,19 +8,7 @@
 #include "output/yarnprof/options/select.h"
 #include "output/yarnprof/verbs/verb.h"
 
-enum { TO = YARN_ARGUMENT_OWN, NO_LINES };
-
-static const struct yarn_argument arguments[] = {
-    {"to", 't', "FORMAT",
-     "folded, pprof, otlp, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat",
-     TO},
-    {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
-    {"no-lines", 0, NULL, "leave the source out, which takes no debug information", NO_LINES},
-    YARN_SELECT_ARGUMENTS,
-    {"", 0, NULL, "Other options:", 0},
-    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
-    {0},
-};
+enum { TO = YARN_ARGUMENT_OWN };
 
 struct request {
     struct yarn_select select;
@@ -31,6 +19,19 @@ struct request {
     struct yarn_timeline timeline;
     struct yarn_sched_log sched;
     struct yarn_wakings wakings;
+};
+
+static const struct yarn_argument arguments[] = {
+    {"to", 't', "FORMAT",
+     "folded, pprof, otlp, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat",
+     TO},
+    {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
+    {"no-lines", 0, NULL, "leave the source out, which takes no debug information",
+     YARN_ARGUMENT_INTO(struct request, has_no_lines)},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Other options:", 0},
+    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
+    {0},
 };
 
 static int take_format(struct request *request, const char *name, const char **ret_right)
@@ -55,9 +56,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_format(request, value, ret_right);
     case YARN_ARGUMENT_OUTPUT:
         request->path = value;
-        return 0;
-    case NO_LINES:
-        request->has_no_lines = true;
         return 0;
     default:
         return yarn_select_take(&request->select, id, value, ret_right);

@@ -12,35 +12,7 @@
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
 
-enum { BEFORE = YARN_ARGUMENT_OWN, TITLE, COUPLEBREAK, LOAD, ALL_FRAMES };
-
 enum { TABLE_ROWS = 1000 };
-
-static const struct yarn_argument arguments[] = {
-    {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
-    {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours show the change",
-     BEFORE},
-    {"title", 0, "TEXT", "of the page (the command that was recorded)", TITLE},
-    {"couplebreak", 0, "[=STREAM,...]",
-     "open with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
-    {"all-frames", 0, NULL,
-     "Python's interpreter between functions of Python, too, where these have names", ALL_FRAMES},
-    {"load", 0, "FILE.json", "show what `yarnprof sched --save` wrote down", LOAD},
-    YARN_SELECT_ARGUMENTS,
-    {"", 0, NULL, "Other options:", 0},
-    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
-    {0},
-};
-
-/* One of the profiles that the page shows. */
-struct side {
-    struct yarn_profile profile;
-    struct yarn_slices slices;
-    struct yarn_sched_log sched;
-    struct yarn_wakings wakings;
-    struct yarn_sched_cores cores;
-    bool is_loaded;
-};
 
 struct request {
     struct yarn_select select;
@@ -58,25 +30,40 @@ struct request {
     char *tables; /* owned; NULL: none */
 };
 
+static const struct yarn_argument arguments[] = {
+    {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
+    {"before", 0, "DUMP", "an earlier dump, or folder, to compare with: colours show the change",
+     YARN_ARGUMENT_INTO(struct request, before)},
+    {"title", 0, "TEXT", "of the page (the command that was recorded)",
+     YARN_ARGUMENT_INTO(struct request, title)},
+    {"couplebreak", 0, "[=STREAM,...]",
+     "open with the targets of switches and wakings, of these pids or files",
+     YARN_ARGUMENT_INTO(struct request, couplebreak)},
+    {"all-frames", 0, NULL,
+     "Python's interpreter between functions of Python, too, where these have names",
+     YARN_ARGUMENT_INTO(struct request, has_all_frames)},
+    {"load", 0, "FILE.json", "show what `yarnprof sched --save` wrote down",
+     YARN_ARGUMENT_INTO(struct request, load)},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Other options:", 0},
+    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
+    {0},
+};
+
+/* One of the profiles that the page shows. */
+struct side {
+    struct yarn_profile profile;
+    struct yarn_slices slices;
+    struct yarn_sched_log sched;
+    struct yarn_wakings wakings;
+    struct yarn_sched_cores cores;
+    bool is_loaded;
+};
+
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
     switch (id) {
-    case BEFORE:
-        request->before = value;
-        return 0;
-    case TITLE:
-        request->title = value;
-        return 0;
-    case COUPLEBREAK:
-        request->couplebreak = value ? value : "";
-        return 0;
-    case ALL_FRAMES:
-        request->has_all_frames = true;
-        return 0;
-    case LOAD:
-        request->load = value;
-        return 0;
     case YARN_ARGUMENT_OUTPUT:
         request->path = value;
         return 0;

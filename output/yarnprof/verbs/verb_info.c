@@ -14,12 +14,7 @@ static int run(void *self, char **operands)
 {
     struct yarn_out *out = self;
     struct yarn_profile profile;
-    struct yarn_load_options options = {
-        .time = YARN_TIME_RANGE_ALL,
-        .has_no_threads = true,
-        .has_no_stacks = true,
-        .frames = YARN_FRAMES_BY_FUNCTION,
-    };
+    struct yarn_load_options options = YARN_LOAD_SHORT;
     int status = yarn_select_load("info", operands, &options, &profile);
     if (status >= 0)
         return status;

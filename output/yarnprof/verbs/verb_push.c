@@ -14,19 +14,7 @@
 #include "output/yarnprof/push/server.h"
 #include "output/yarnprof/verbs/verb.h"
 
-enum { TO = YARN_ARGUMENT_OWN, HEADER, NAME, NO_LINES, LABELS_MAX = 5 };
-
-static const struct yarn_argument arguments[] = {
-    {"to", 't', "SERVER",
-     "pyroscope, parca or otlp; else the address says (its path, or port 4040, 7070, 4318)", TO},
-    {"name", 0, "NAME", "of the service (the program's, of each process)", NAME},
-    {"header", 0, "LINE", "a line of the request, such as \"Authorization: Bearer ...\"", HEADER},
-    {"no-lines", 0, NULL, "leave the source out, which takes no debug information", NO_LINES},
-    YARN_SELECT_ARGUMENTS,
-    {"", 0, NULL, "Other options:", 0},
-    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
-    {0},
-};
+enum { TO = YARN_ARGUMENT_OWN, HEADER, NO_LINES, LABELS_MAX = 5 };
 
 struct request {
     struct yarn_select select;
@@ -37,6 +25,19 @@ struct request {
     char *url;         /* owned */
     struct yarn_http http;
     size_t nr_sent; /* profiles */
+};
+
+static const struct yarn_argument arguments[] = {
+    {"to", 't', "SERVER",
+     "pyroscope, parca or otlp; else the address says (its path, or port 4040, 7070, 4318)", TO},
+    {"name", 0, "NAME", "of the service (the program's, of each process)",
+     YARN_ARGUMENT_INTO(struct request, name)},
+    {"header", 0, "LINE", "a line of the request, such as \"Authorization: Bearer ...\"", HEADER},
+    {"no-lines", 0, NULL, "leave the source out, which takes no debug information", NO_LINES},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Other options:", 0},
+    {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
+    {0},
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -52,9 +53,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         if (request->http.nr_headers == YARN_HTTP_HEADERS_MAX)
             return -EINVAL;
         request->http.headers[request->http.nr_headers++] = value;
-        return 0;
-    case NAME:
-        request->name = value;
         return 0;
     case NO_LINES:
         request->select.inlines = YARN_INLINES_OFF;

@@ -17,11 +17,10 @@
 #include "output/yarnprof/outside/attach.h"
 #include "output/yarnprof/outside/outside.h"
 #include "output/yarnprof/verbs/hold.h"
-#include "output/yarnprof/verbs/jit.h"
 #include "output/yarnprof/verbs/launch.h"
-#include "output/yarnprof/verbs/name_dumps.h"
 #include "output/yarnprof/verbs/one_file.h"
 #include "output/yarnprof/verbs/outcome.h"
+#include "output/yarnprof/verbs/record_names.h"
 #include "output/yarnprof/verbs/verb.h"
 
 enum {

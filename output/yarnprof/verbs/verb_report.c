@@ -16,12 +16,9 @@ enum {
     CALLERS,
     CALLS,
     METRICS,
-    METRIC_PATH,
     BY,
     SORT,
     PERCENT_LIMIT,
-    SIDE_BY_SIDE,
-    ALL_FRAMES,
     ROWS_OF_TEXT = 40,
 };
 
@@ -29,32 +26,6 @@ enum {
 #define LEAST_PERCENT_OF_CALLERS 1.0
 
 enum { ARENA_BYTES = 1 << 20 };
-
-static const struct yarn_argument arguments[] = {
-    {"tree", 0, NULL, "top-down: what each function called", TREE},
-    {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
-    {"calls", 0, NULL, "exact calls of probed functions beside their sampled time", CALLS},
-    {"metrics", 0, "GROUP", "metrics of each function, of the weights of the group's events",
-     METRICS},
-    {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
-    {"by", 0, "KEY",
-     "function, line, module, thread, process, program, command, host, rank, cpu, event, address, "
-     "branch "
-     "or a tracepoint's field",
-     BY},
-    {"sort", 0, "ORDER", "self or total", SORT},
-    YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
-    {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
-     PERCENT_LIMIT},
-    {"all-frames", 0, NULL,
-     "Python's interpreter between functions of Python, too, where these have names", ALL_FRAMES},
-    {"side-by-side", 0, NULL, "all events in one table (text)", SIDE_BY_SIDE},
-    YARN_SELECT_ARGUMENTS,
-    {"", 0, NULL, "Output:", 0},
-    YARN_OUT_FORMAT_ARGUMENT,
-    YARN_OUT_ARGUMENTS,
-    {0},
-};
 
 struct request {
     struct yarn_view view;
@@ -65,6 +36,35 @@ struct request {
     const char *group, *metric_path; /* of metrics; NULL */
     struct yarn_arena arena;         /* of the group's file */
     struct yarn_metric_file metrics;
+};
+
+static const struct yarn_argument arguments[] = {
+    {"tree", 0, NULL, "top-down: what each function called", TREE},
+    {"callers", 0, "[=FN]", "bottom-up: who called FN, or each function", CALLERS},
+    {"calls", 0, NULL, "exact calls of probed functions beside their sampled time", CALLS},
+    {"metrics", 0, "GROUP", "metrics of each function, of the weights of the group's events",
+     METRICS},
+    {"metric-path", 0, "DIR", "look there for groups, too, and first",
+     YARN_ARGUMENT_INTO(struct request, metric_path)},
+    {"by", 0, "KEY",
+     "function, line, module, thread, process, program, command, host, rank, cpu, event, address, "
+     "branch "
+     "or a tracepoint's field",
+     BY},
+    {"sort", 0, "ORDER", "self or total", SORT},
+    YARN_VIEW_LIMIT_ARGUMENT("at most N rows an event; 0 is all (text: 40)"),
+    {"percent-limit", 0, "P", "of a tree, what has P percent or more (text: 0.5, callers 1)",
+     PERCENT_LIMIT},
+    {"all-frames", 0, NULL,
+     "Python's interpreter between functions of Python, too, where these have names",
+     YARN_ARGUMENT_INTO(struct request, has_all_frames)},
+    {"side-by-side", 0, NULL, "all events in one table (text)",
+     YARN_ARGUMENT_INTO(struct request, report.is_side_by_side)},
+    YARN_SELECT_ARGUMENTS,
+    {"", 0, NULL, "Output:", 0},
+    YARN_OUT_FORMAT_ARGUMENT,
+    YARN_OUT_ARGUMENTS,
+    {0},
 };
 
 /* Of a field, as C has them. */
@@ -173,9 +173,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         request->report.view = YARN_REPORT_METRICS;
         request->group = value;
         return 0;
-    case METRIC_PATH:
-        request->metric_path = value;
-        return 0;
     case CALLS:
         request->report.view = YARN_REPORT_CALLS;
         return 0;
@@ -183,12 +180,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
         return take_by(request, value, ret_right);
     case SORT:
         return take_sort(request, value, ret_right);
-    case SIDE_BY_SIDE:
-        request->report.is_side_by_side = true;
-        return 0;
-    case ALL_FRAMES:
-        request->has_all_frames = true;
-        return 0;
     case PERCENT_LIMIT:
         return take_percent(request, value, ret_right);
     default:

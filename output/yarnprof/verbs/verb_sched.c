@@ -9,16 +9,32 @@
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
 
-enum { TIMELINE = YARN_ARGUMENT_OWN, WAKERS, WAIT_FOR_CORE, COUPLEBREAK, SAVE, LOAD };
+struct request {
+    struct yarn_view view;
+    bool is_timeline, has_wakers, has_cores;
+    struct yarn_sched_cores cores;         /* of all threads, where that is shown */
+    bool is_trace;                         /* what is looked at is no dump */
+    const char *couplebreak, *save, *load; /* NULL: not asked for */
+    const char *time;
+    struct yarn_stream_list streams;
+    struct yarn_stream_view shown;
+    struct yarn_saved_view saved;
+};
 
 static const struct yarn_argument arguments[] = {
-    {"timeline", 0, NULL, "a line a thread: what it did when", TIMELINE},
-    {"wakers", 0, NULL, "who woke whom, and how long that then waited for a core", WAKERS},
-    {"wait-for-core", 0, NULL, "who was on the core while a thread waited for it", WAIT_FOR_CORE},
+    {"timeline", 0, NULL, "a line a thread: what it did when",
+     YARN_ARGUMENT_INTO(struct request, is_timeline)},
+    {"wakers", 0, NULL, "who woke whom, and how long that then waited for a core",
+     YARN_ARGUMENT_INTO(struct request, has_wakers)},
+    {"wait-for-core", 0, NULL, "who was on the core while a thread waited for it",
+     YARN_ARGUMENT_INTO(struct request, has_cores)},
     {"couplebreak", 0, "[=STREAM,...]",
-     "events with the targets of switches and wakings, of these pids or files", COUPLEBREAK},
-    {"save", 0, "FILE.json", "write down what is looked at", SAVE},
-    {"load", 0, "FILE.json", "look at what was written down", LOAD},
+     "events with the targets of switches and wakings, of these pids or files",
+     YARN_ARGUMENT_INTO(struct request, couplebreak)},
+    {"save", 0, "FILE.json", "write down what is looked at",
+     YARN_ARGUMENT_INTO(struct request, save)},
+    {"load", 0, "FILE.json", "look at what was written down",
+     YARN_ARGUMENT_INTO(struct request, load)},
     YARN_VIEW_LIMIT_ARGUMENT("so many threads, or events (all)"),
     {"", 0, NULL, "What is looked at (LIST: separated by commas):", 0},
     {"event", 0, "LIST", "with --couplebreak: these events (names, shell patterns)",
@@ -35,40 +51,10 @@ static const struct yarn_argument arguments[] = {
     {0},
 };
 
-struct request {
-    struct yarn_view view;
-    bool is_timeline, has_wakers, has_cores;
-    struct yarn_sched_cores cores;         /* of all threads, where that is shown */
-    bool is_trace;                         /* what is looked at is no dump */
-    const char *couplebreak, *save, *load; /* NULL: not asked for */
-    const char *time;
-    struct yarn_stream_list streams;
-    struct yarn_stream_view shown;
-    struct yarn_saved_view saved;
-};
-
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
     switch (id) {
-    case TIMELINE:
-        request->is_timeline = true;
-        return 0;
-    case WAKERS:
-        request->has_wakers = true;
-        return 0;
-    case WAIT_FOR_CORE:
-        request->has_cores = true;
-        return 0;
-    case COUPLEBREAK:
-        request->couplebreak = value ? value : "";
-        return 0;
-    case SAVE:
-        request->save = value;
-        return 0;
-    case LOAD:
-        request->load = value;
-        return 0;
     case YARN_ARGUMENT_TIME:
         request->time = value;
         break;

@@ -18,13 +18,9 @@
 #include "unwind/site/probe_sites.h"
 
 enum {
-    EVENTS = YARN_ARGUMENT_OWN,
-    INTERVAL,
+    INTERVAL = YARN_ARGUMENT_OWN,
     REPEAT,
-    METRICS,
-    METRIC_PATH,
     BY,
-    CACHES,
     JSON,
     CSV,
     REPEAT_MAX = 10000,
@@ -38,21 +34,6 @@ enum {
 static const char default_events[] = DEFAULT_EVENTS;
 static const char default_and_caches[] =
     DEFAULT_EVENTS ",L1-dcache-loads,L1-dcache-load-misses,LLC-loads,LLC-load-misses";
-
-static const struct yarn_argument arguments[] = {
-    {"events", 'e', "LIST", "what to count, in the syntax of record's (as perf stat)", EVENTS},
-    {"interval", 'I', "TIME", "tell each stretch of so long (a bare number: ms), too", INTERVAL},
-    {"repeat", 'r', "N", "run it so often: the mean, and how near it is", REPEAT},
-    {"metrics", 'M', "GROUP", "metrics of these groups, a comma list; list shows all", METRICS},
-    {"metric-path", 0, "DIR", "look there for groups, too, and first", METRIC_PATH},
-    {"by", 0, "KEY", "of dumps: thread", BY},
-    {NULL, 'd', NULL, "the caches' events, too", CACHES},
-    {NULL, 'j', NULL, "the same as --format=json", JSON},
-    {NULL, 'x', "SEPARATOR", "the same as --format=csv, whose separator is a comma", CSV},
-    YARN_OUT_FORMAT_ARGUMENT,
-    YARN_OUT_ARGUMENTS,
-    {0},
-};
 
 struct request {
     struct yarn_out out;
@@ -70,20 +51,29 @@ struct request {
     int err;
 };
 
+static const struct yarn_argument arguments[] = {
+    {"events", 'e', "LIST", "what to count, in the syntax of record's (as perf stat)",
+     YARN_ARGUMENT_INTO(struct request, events_text)},
+    {"interval", 'I', "TIME", "tell each stretch of so long (a bare number: ms), too", INTERVAL},
+    {"repeat", 'r', "N", "run it so often: the mean, and how near it is", REPEAT},
+    {"metrics", 'M', "GROUP", "metrics of these groups, a comma list; list shows all",
+     YARN_ARGUMENT_INTO(struct request, groups_text)},
+    {"metric-path", 0, "DIR", "look there for groups, too, and first",
+     YARN_ARGUMENT_INTO(struct request, metric_path)},
+    {"by", 0, "KEY", "of dumps: thread", BY},
+    {NULL, 'd', NULL, "the caches' events, too", YARN_ARGUMENT_INTO(struct request, has_caches)},
+    {NULL, 'j', NULL, "the same as --format=json", JSON},
+    {NULL, 'x', "SEPARATOR", "the same as --format=csv, whose separator is a comma", CSV},
+    YARN_OUT_FORMAT_ARGUMENT,
+    YARN_OUT_ARGUMENTS,
+    {0},
+};
+
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
     size_t size = value ? strlen(value) : 0;
     switch (id) {
-    case EVENTS:
-        request->events_text = value;
-        return 0;
-    case METRICS:
-        request->groups_text = value;
-        return 0;
-    case METRIC_PATH:
-        request->metric_path = value;
-        return 0;
     case BY:
         *ret_right = "thread";
         request->is_by_thread = strcmp(value, "thread") == 0;
@@ -101,9 +91,6 @@ static int take(void *self, int id, const char *value, const char **ret_right)
                        request->nr_runs > REPEAT_MAX
                    ? -EINVAL
                    : 0;
-    case CACHES:
-        request->has_caches = true;
-        return 0;
     case JSON:
         request->out.format = YARN_OUT_JSON;
         return 0;

@@ -192,12 +192,7 @@ static void print_completeness(const struct yarn_profile *profile, const struct 
 static bool check(char *path, const struct request *request, struct yarn_trust *sum)
 {
     char *const paths[] = {path, NULL};
-    struct yarn_load_options options = {
-        .time = YARN_TIME_RANGE_ALL,
-        .has_no_threads = true,
-        .has_no_stacks = true,
-        .frames = YARN_FRAMES_BY_FUNCTION,
-    };
+    struct yarn_load_options options = YARN_LOAD_SHORT;
     struct yarn_profile profile;
     bool is_good = true;
     if (yarn_select_load("verify", paths, &options, &profile) >= 0)
