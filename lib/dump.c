@@ -342,12 +342,6 @@ int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret
     return 0;
 }
 
-_Static_assert((int)YARN_DUMP_STACK_TRUNCATED == YARN_STACK_END_CUT &&
-                   (int)YARN_DUMP_STACK_NO_UNWIND_INFO == YARN_STACK_END_NO_INFO &&
-                   (int)YARN_DUMP_STACK_FAILED == YARN_STACK_END_FAILED &&
-                   (int)YARN_DUMP_STACK_NONE == YARN_STACK_END_ABSENT,
-               "stacks' ends have the dump's numbers");
-
 int yarn_dump_stack_end(const struct yarn_dump *dump)
 {
     if (!dump)

@@ -244,23 +244,23 @@ static void check_search(struct walk *walk)
                             walk->searched_from, walk->registers.sp, &walk->taken)))
         return;
     frames->count = walk->nr_proven;
-    frames->end = YARN_UNWIND_TRUNCATED;
+    frames->end = YARN_STACK_END_CUT;
 }
 
-static enum yarn_unwind_end end_of(const struct walk *walk, enum yarn_step step,
-                                   const struct yarn_rule *rule)
+static enum yarn_stack_end end_of(const struct walk *walk, enum yarn_step step,
+                                  const struct yarn_rule *rule)
 {
     switch (step) {
     case YARN_STEP_END:
-        return YARN_UNWIND_COMPLETE;
+        return YARN_STACK_END_COMPLETE;
     case YARN_STEP_TRUNCATED:
-        return YARN_UNWIND_TRUNCATED;
+        return YARN_STACK_END_CUT;
     case YARN_STEP_UNKNOWN:
         if (rule->kind != YARN_RULE_NONE && walk->stack->windows)
-            return YARN_UNWIND_TRUNCATED;
-        return rule->kind == YARN_RULE_NONE ? YARN_UNWIND_NO_UNWIND_INFO : YARN_UNWIND_FAILED;
+            return YARN_STACK_END_CUT;
+        return rule->kind == YARN_RULE_NONE ? YARN_STACK_END_NO_INFO : YARN_STACK_END_FAILED;
     default:
-        return YARN_UNWIND_FAILED;
+        return YARN_STACK_END_FAILED;
     }
 }
 
@@ -311,12 +311,12 @@ static bool run(struct walk *walk)
         uint64_t lookup_ip;
         struct yarn_cached_rule found = find_rule(walk, &lookup_ip);
         const struct yarn_module *module = module_at(unwinder, found.module);
-        frames->end = YARN_UNWIND_TRUNCATED;
+        frames->end = YARN_STACK_END_CUT;
         if (!is_own_address(walk, &found) && !append(walk, lookup_ip, &found, module))
             return false;
         if (walk->is_exact && is_elsewhere(walk) && found.rule.kind != YARN_RULE_END)
             return false;
-        frames->end = YARN_UNWIND_FAILED;
+        frames->end = YARN_STACK_END_FAILED;
         if (is_landing(walk, &found.rule))
             return false;
         search_frame(walk, &found, lookup_ip);
@@ -374,7 +374,7 @@ void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_regi
     ret_frames->frame[0] = (struct yarn_unwind_frame){
         .ip = registers->ip, .lookup_ip = registers->ip, .module = module};
     ret_frames->count = 1;
-    ret_frames->end = YARN_UNWIND_NONE;
+    ret_frames->end = YARN_STACK_END_ABSENT;
 }
 
 void yarn_unwinder_unwind_blocked(struct yarn_unwinder *unwinder, uint64_t ip, uint64_t sp,

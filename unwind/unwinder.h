@@ -16,15 +16,6 @@
 
 enum { YARN_FRAMES_MAX = 2048 };
 
-enum yarn_unwind_end {
-    YARN_UNWIND_COMPLETE,       /* reached a frame without a caller: _start, clone3 */
-    YARN_UNWIND_TRUNCATED,      /* the next frame lies outside the copy */
-    YARN_UNWIND_NO_UNWIND_INFO, /* the last frame has no unwind information */
-    YARN_UNWIND_FAILED,         /* the unwind information gave an impossible caller */
-    YARN_UNWIND_NONE,           /* the sample came without registers */
-    YARN_UNWIND_END_COUNT,
-};
-
 struct yarn_unwind_frame {
     uint64_t ip;        /* as found in the register or on the stack */
     uint64_t lookup_ip; /* inside the calling instruction: ip - 1 for a return address */
@@ -35,7 +26,7 @@ struct yarn_unwind_frame {
 
 struct yarn_frames {
     unsigned count; /* leaf first */
-    enum yarn_unwind_end end;
+    enum yarn_stack_end end;
     struct yarn_unwind_frame frame[YARN_FRAMES_MAX];
 };
 

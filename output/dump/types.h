@@ -52,6 +52,12 @@ enum yarn_dump_total {
 #include "output/dump/format.def"
 /* clang-format on */
 
+_Static_assert((int)YARN_DUMP_STACK_TRUNCATED == YARN_STACK_END_CUT &&
+                   (int)YARN_DUMP_STACK_NO_UNWIND_INFO == YARN_STACK_END_NO_INFO &&
+                   (int)YARN_DUMP_STACK_FAILED == YARN_STACK_END_FAILED &&
+                   (int)YARN_DUMP_STACK_NONE == YARN_STACK_END_ABSENT,
+               "stacks' ends have the dump's numbers");
+
 /* A function. */
 struct yarn_dump_symbol {
     uint32_t number;

@@ -12,6 +12,93 @@ enum {
 #define CONFIRM_FIRST_NS (2 * YARN_NS_PER_MS)
 #define CONFIRM_LAST_NS (2 * YARN_NS_PER_SECOND)
 
+/* ---- switch records, where they are recorded ---- */
+
+static void start_runs(struct yarn_recording *recording, uint64_t time_ns)
+{
+    yarn_switch_runs_start(recording->pipeline.runs, time_ns);
+    yarn_off_cpu_start(&recording->pipeline.off_cpu);
+}
+
+static void stop_runs(struct yarn_recording *recording, uint64_t time_ns)
+{
+    yarn_switch_runs_stop(recording->pipeline.runs, time_ns);
+    yarn_off_cpu_stop(&recording->pipeline.off_cpu, time_ns);
+}
+
+/* They come from now on. */
+static void start_switches(struct yarn_recording *recording)
+{
+    if (recording->pipeline.runs && !recording->drained_ns)
+        yarn_thread_times_read(&recording->times, recording->request.pid);
+    if (recording->pipeline.runs && !recording->session.switches.are_cut)
+        start_runs(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
+}
+
+static void note_switches(struct yarn_recording *recording, uint64_t time_ns, bool is_on)
+{
+    struct yarn_dump_switches switches = {.time_ns = time_ns, .is_on = is_on};
+    if (yarn_process_dump_begin(&recording->dump))
+        yarn_dump_write_switches(recording->dump.writer, &switches);
+}
+
+/* Only once the records from before the cut have been read. */
+static void cut_switches(struct yarn_recording *recording)
+{
+    uint64_t since_ns = recording->session.switches.changed_ns;
+    stop_runs(recording, since_ns);
+    note_switches(recording, since_ns, false);
+    yarn_off_cpu_go_by_clock(&recording->pipeline.off_cpu);
+    recording->is_cut_noted = true;
+}
+
+/* What the session has cut out or turned on again. */
+static void follow_switches(struct yarn_recording *recording)
+{
+    const bool are_cut = recording->session.switches.are_cut;
+    const uint64_t since_ns = recording->session.switches.changed_ns;
+    if (!recording->pipeline.runs)
+        return;
+    yarn_thread_times_read_due(&recording->times, recording->drained_ns);
+    if (!yarn_session_records_switches(&recording->session)) /* given up meanwhile */
+        yarn_off_cpu_stop(&recording->pipeline.off_cpu, recording->drained_ns);
+    if (!are_cut && recording->is_cut_noted) {
+        recording->is_cut_noted = false;
+        note_switches(recording, since_ns, true);
+        start_runs(recording, since_ns);
+    }
+    if (are_cut && !recording->is_cut_noted &&
+        recording->drained_ns >= since_ns + YARN_MERGE_MARGIN_NS)
+        cut_switches(recording);
+}
+
+/* They come no more and have been read. */
+static void stop_switches(struct yarn_recording *recording, uint64_t time_ns)
+{
+    if (!recording->pipeline.runs)
+        return;
+    if (recording->session.switches.are_cut && !recording->is_cut_noted)
+        cut_switches(recording);
+    stop_runs(recording, time_ns);
+}
+
+/* Their runs, and the threads' schedstat, into the dump. */
+static void write_switches(struct yarn_recording *recording, bool is_last)
+{
+    struct yarn_switch_runs *runs = recording->pipeline.runs;
+    if (!runs)
+        return;
+    uint64_t read_ns = yarn_u64_minus(recording->drained_ns, YARN_MERGE_MARGIN_NS);
+    if (recording->session.switches.are_cut)
+        read_ns = yarn_u64_min(read_ns, recording->session.switches.changed_ns);
+    if (!is_last)
+        yarn_switch_runs_divide(runs, read_ns);
+    yarn_switch_runs_write(runs, recording->dump.writer);
+    yarn_thread_times_write(&recording->times, recording->dump.writer, is_last);
+}
+
+/* ---- the recording ---- */
+
 /* False where it may still be filled. */
 static bool remove_left(void *self, const struct yarn_child_dump *dump)
 {
@@ -79,7 +166,7 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
             yarn_preamble_write_alternates(recording->dump.writer, &recording->session);
     }
     read_notes(recording, false);
-    yarn_recording_follow_switches(recording);
+    follow_switches(recording);
     if (yarn_off_cpu_sample_due(&recording->pipeline.off_cpu,
                                 recording->drained_ns - YARN_MERGE_MARGIN_NS))
         note_slower_off_cpu(recording);
@@ -175,7 +262,7 @@ void yarn_recording_flush(struct yarn_recording *recording, bool is_last)
     write_counters(recording);
     yarn_frame_names_write_late(&recording->pipeline.names, recording->dump.writer,
                                 yarn_clock_cpu_ns_of_others(), recording->is_halted);
-    yarn_recording_write_switches(recording, recording->is_halted);
+    write_switches(recording, recording->is_halted);
     yarn_process_dump_flush(&recording->dump);
 }
 
@@ -214,7 +301,7 @@ uint64_t yarn_recording_confirm(struct yarn_recording *recording, uint64_t now_n
 /* Why the mappings after the events: one may be seen twice so, but none can be missed. */
 static void enable(struct yarn_recording *recording)
 {
-    yarn_recording_start_switches(recording);
+    start_switches(recording);
     yarn_session_enable(&recording->session);
     yarn_recording_report_failures(recording);
     if (yarn_module_map_read_proc(recording->pipeline.map, yarn_clock_ns(YARN_TIME_MONOTONIC)))
@@ -235,7 +322,7 @@ void yarn_recording_halt(struct yarn_recording *recording)
     uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_end(&recording->account.coverage);
     yarn_recording_drain_all(recording);
-    yarn_recording_stop_switches(recording, end_ns);
+    stop_switches(recording, end_ns);
     recording->is_halted = true;
     yarn_recording_flush(recording, true);
 }
@@ -249,7 +336,7 @@ void yarn_recording_pause(struct yarn_recording *recording, enum yarn_dump_cover
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_coverage_stop(&recording->account.coverage, now_ns, cause);
     yarn_recording_drain_all(recording);
-    yarn_recording_stop_switches(recording, now_ns);
+    stop_switches(recording, now_ns);
     yarn_recording_flush(recording, false);
     confirm_later(recording, now_ns);
 }

@@ -78,14 +78,6 @@ uint64_t yarn_recording_watch_code(struct yarn_recording *recording, uint64_t no
 /* The host has slept and works again: what it counts from now on is no part of its sleep. */
 void yarn_recording_wake(struct yarn_recording *recording);
 
-/* Switch records (recording_switches.c), each where they are recorded: they come from now on; what
- * the session has cut out or turned on again; they come no more and have been read; their runs, and
- * the threads' schedstat, into the dump. */
-void yarn_recording_start_switches(struct yarn_recording *recording);
-void yarn_recording_follow_switches(struct yarn_recording *recording);
-void yarn_recording_stop_switches(struct yarn_recording *recording, uint64_t time_ns);
-void yarn_recording_write_switches(struct yarn_recording *recording, bool is_last);
-
 /* Messages (recording_reports.c) about the session's report and the user's options, each once: what
  * had to be reduced at the opening; what went wrong since the last call; that stacks are copied
  * deeper than was asked for and than `before`; at the end, how many threads had no ring, or a

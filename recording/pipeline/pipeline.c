@@ -161,7 +161,7 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     queued->sample.latency = record->perf.weight;
     queued->sample.data_source = record->perf.data_src;
     if (is_scheduling)
-        yarn_queued_frames(queued)->end = YARN_UNWIND_NONE;
+        yarn_queued_frames(queued)->end = YARN_STACK_END_ABSENT;
     else
         yarn_walks_fill(&pipeline->walks, record, queued);
     yarn_queued_set_raw(queued, &record->perf.raw);

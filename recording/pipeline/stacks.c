@@ -55,15 +55,6 @@ void yarn_stacks_close(struct yarn_stack_store *stacks)
     stacks->known = NULL;
 }
 
-static const enum yarn_dump_stack_end ends[] = {
-    [YARN_UNWIND_COMPLETE] = YARN_DUMP_STACK_COMPLETE,
-    [YARN_UNWIND_TRUNCATED] = YARN_DUMP_STACK_TRUNCATED,
-    [YARN_UNWIND_NO_UNWIND_INFO] = YARN_DUMP_STACK_NO_UNWIND_INFO,
-    [YARN_UNWIND_FAILED] = YARN_DUMP_STACK_FAILED,
-    [YARN_UNWIND_NONE] = YARN_DUMP_STACK_NONE,
-};
-_Static_assert(YARN_COUNT_OF(ends) == YARN_UNWIND_END_COUNT, "one is missing");
-
 _Static_assert((int)YARN_MODULE_VDSO == YARN_DUMP_MODULE_VDSO &&
                    (int)YARN_MODULE_KIND_COUNT == YARN_DUMP_MODULE_KIND_COUNT &&
                    (int)YARN_IMAGE_OPEN == YARN_DUMP_MODULE_OPEN &&
@@ -379,7 +370,7 @@ static bool intern(struct yarn_stack_store *stacks, struct yarn_queued *queued)
         is_unnamed = frame & 1;
     }
     queued->sample.stack = stack;
-    queued->sample.stack_end = ends[frames->end];
+    queued->sample.stack_end = frames->end;
     return is_unnamed;
 }
 

@@ -41,11 +41,11 @@ static void add_frame(const struct yarn_walks *walks, uint64_t ip, uint64_t look
     };
 }
 
-static enum yarn_unwind_end end_of(const struct yarn_walks *walks, const struct yarn_frames *frames)
+static enum yarn_stack_end end_of(const struct yarn_walks *walks, const struct yarn_frames *frames)
 {
     uint64_t outermost = frames->frame[frames->count - 1].lookup_ip;
-    return yarn_unwinder_is_outermost(walks->unwinder, outermost) ? YARN_UNWIND_COMPLETE
-                                                                  : YARN_UNWIND_TRUNCATED;
+    return yarn_unwinder_is_outermost(walks->unwinder, outermost) ? YARN_STACK_END_COMPLETE
+                                                                  : YARN_STACK_END_CUT;
 }
 
 static void walk_chain(struct yarn_walks *walks, const struct yarn_record *sample, size_t at,
@@ -57,7 +57,7 @@ static void walk_chain(struct yarn_walks *walks, const struct yarn_record *sampl
             continue;
         add_frame(walks, ip, ip - (frames->count ? 1 : 0), frames);
     }
-    frames->end = frames->count ? end_of(walks, frames) : YARN_UNWIND_NONE;
+    frames->end = frames->count ? end_of(walks, frames) : YARN_STACK_END_ABSENT;
 }
 
 /* What is longer ago counts less. */
@@ -105,7 +105,7 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_typed_record *
 {
     struct yarn_registers registers;
     if (!yarn_registers_of_perf(read_register, sample, &registers)) {
-        frames->end = YARN_UNWIND_NONE;
+        frames->end = YARN_STACK_END_ABSENT;
         return;
     }
     struct yarn_stack_copy stack = {
@@ -115,7 +115,7 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_typed_record *
         .time_ns = sample->perf.time,
     };
     yarn_unwinder_unwind(walks->unwinder, &registers, &stack, frames);
-    bool is_cut = frames->end == YARN_UNWIND_TRUNCATED;
+    bool is_cut = frames->end == YARN_STACK_END_CUT;
     note_copy(walks, is_cut && !fill_hole(walks, &stack, sample->attr->sample_stack_user));
 }
 
@@ -126,7 +126,7 @@ static void walk_calls(struct yarn_walks *walks, const struct yarn_record *sampl
 {
     struct perf_branch_entry call = {.from = sample->ip};
     size_t at = 0;
-    frames->end = YARN_UNWIND_TRUNCATED;
+    frames->end = YARN_STACK_END_CUT;
     if (is_kernel && !yarn_record_branch(sample, 0, &call))
         return;
     if (is_kernel)
@@ -159,16 +159,16 @@ void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *r
     bool has_user_part = frames->count > 1 || (frames->count && frames->frame[0].ip);
     if (is_kernel && !has_user_part) {
         frames->count = 0;
-        frames->end = is_asked ? YARN_UNWIND_COMPLETE : YARN_UNWIND_NONE;
+        frames->end = is_asked ? YARN_STACK_END_COMPLETE : YARN_STACK_END_ABSENT;
         return;
     }
     /* The frame where the sample hit, alone: no stack was asked for, or none came. */
     if (!frames->count) {
         add_frame(walks, sample->ip, sample->ip, frames);
-        frames->end = YARN_UNWIND_NONE;
+        frames->end = YARN_STACK_END_ABSENT;
     }
     /* The kernel could give neither registers nor chain: callers there are, but which is unknown.
      */
-    if (frames->end == YARN_UNWIND_NONE && is_asked)
-        frames->end = YARN_UNWIND_TRUNCATED;
+    if (frames->end == YARN_STACK_END_ABSENT && is_asked)
+        frames->end = YARN_STACK_END_CUT;
 }

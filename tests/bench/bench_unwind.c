@@ -20,8 +20,11 @@
 enum { COPY_MAX = 65528, ROUNDS = 7, ENGINES = 2, REPORTS_MAX = 10 };
 
 static const char *const engine_name[ENGINES] = {"auto", "libunwind"};
-static const char *const end_name[YARN_UNWIND_END_COUNT] = {"complete", "truncated",
-                                                            "no unwind info", "failed", "none"};
+static const char *const end_name[] = {[YARN_STACK_END_COMPLETE] = "complete",
+                                       [YARN_STACK_END_CUT] = "truncated",
+                                       [YARN_STACK_END_NO_INFO] = "no unwind information",
+                                       [YARN_STACK_END_FAILED] = "failed",
+                                       [YARN_STACK_END_ABSENT] = "none"};
 
 struct sample {
     struct yarn_registers registers;
@@ -36,7 +39,7 @@ struct bench {
     struct yarn_unwinder *engine[ENGINES];
     struct sample *samples;
     unsigned nr_samples;
-    uint64_t ends[ENGINES][YARN_UNWIND_END_COUNT];
+    uint64_t ends[ENGINES][YARN_COUNT_OF(end_name)];
     uint64_t frames[ENGINES];
     unsigned nr_equal;
 };
@@ -83,7 +86,7 @@ static void take_sample(struct bench *bench)
     }
     bool is_equal = are_equal(&frames[0], &frames[1]);
     bench->nr_equal += is_equal;
-    bool is_odd = !is_equal || frames[0].end != YARN_UNWIND_COMPLETE;
+    bool is_odd = !is_equal || frames[0].end != YARN_STACK_END_COMPLETE;
     static unsigned nr_reports;
     if (bench->is_verbose && is_odd && nr_reports++ < REPORTS_MAX) {
         (void)printf("sample %u:\n", bench->nr_samples);
@@ -133,7 +136,7 @@ static void report(struct bench *bench)
     for (unsigned i = 0; i < ENGINES; i++) {
         ns[i] = median_ns(bench, i);
         (void)printf("%-10s %7.1f ns a frame;", engine_name[i], ns[i]);
-        for (unsigned end = 0; end < YARN_UNWIND_END_COUNT; end++)
+        for (unsigned end = 0; end < YARN_COUNT_OF(end_name); end++)
             if (bench->ends[i][end])
                 (void)printf(" %s %lu", end_name[end], (unsigned long)bench->ends[i][end]);
         (void)printf("\n");

@@ -34,8 +34,11 @@ struct tally {
 };
 
 static const char *const engine_name[ENGINES] = {"auto", "libunwind"};
-static const char *const end_name[YARN_UNWIND_END_COUNT] = {
-    "complete", "truncated", "no unwind information", "failed", "none"};
+static const char *const end_name[] = {[YARN_STACK_END_COMPLETE] = "complete",
+                                       [YARN_STACK_END_CUT] = "truncated",
+                                       [YARN_STACK_END_NO_INFO] = "no unwind information",
+                                       [YARN_STACK_END_FAILED] = "failed",
+                                       [YARN_STACK_END_ABSENT] = "none"};
 
 static int find_row(const struct yarn_unwind_frame *frame, struct yarn_cfi_row *ret_row)
 {
@@ -70,10 +73,10 @@ static enum reason reason_of(const struct yarn_frames *automatic,
 {
     struct yarn_cfi_row row;
     unsigned nr = nr_common(automatic, libunwind);
-    bool has_given_up = libunwind->count == nr && libunwind->end != YARN_UNWIND_COMPLETE;
+    bool has_given_up = libunwind->count == nr && libunwind->end != YARN_STACK_END_COMPLETE;
     if (!nr)
         return UNKNOWN;
-    if (has_given_up && automatic->end == YARN_UNWIND_COMPLETE &&
+    if (has_given_up && automatic->end == YARN_STACK_END_COMPLETE &&
         is_in_epilogue(&automatic->frame[0]))
         return EPILOGUE;
     return find_row(&automatic->frame[nr - 1], &row) == -ENOENT ? NO_TABLE : UNKNOWN;
@@ -95,7 +98,7 @@ static void compare(struct tally *tally, const struct yarn_frames *automatic,
 {
     tally->nr_samples++;
     tally->nr_frames += automatic->count;
-    tally->nr_complete += automatic->end == YARN_UNWIND_COMPLETE;
+    tally->nr_complete += automatic->end == YARN_STACK_END_COMPLETE;
     if (automatic->count == libunwind->count && automatic->end == libunwind->end &&
         nr_common(automatic, libunwind) == automatic->count) {
         tally->nr_equal++;

@@ -66,7 +66,7 @@ START_TEST(callers_are_looked_up_inside_their_calls)
     ck_assert_uint_eq(frames->frame[1].ip, CODE + 16);
     ck_assert_uint_eq(frames->frame[1].lookup_ip, CODE + 15);
     ck_assert_ptr_nonnull(frames->frame[2].module);
-    ck_assert_int_eq(frames->end, YARN_UNWIND_TRUNCATED);
+    ck_assert_int_eq(frames->end, YARN_STACK_END_CUT);
     ck_assert_uint_eq(queued->nr_kernel, 0);
 }
 END_TEST
@@ -96,7 +96,7 @@ START_TEST(a_thread_without_a_user_part_is_whole)
 {
     const struct yarn_frames *frames = WALK(KERNEL, KERNEL, IN_KERNEL, KERNEL, KERNEL + 8);
     ck_assert_uint_eq(frames->count, 0);
-    ck_assert_int_eq(frames->end, YARN_UNWIND_COMPLETE);
+    ck_assert_int_eq(frames->end, YARN_STACK_END_COMPLETE);
 }
 END_TEST
 
@@ -118,7 +118,7 @@ START_TEST(more_frames_of_the_user_than_there_is_room_for_are_left_out)
     const struct yarn_frames *frames =
         walk(PERF_RECORD_MISC_USER, CODE, chain, YARN_COUNT_OF(chain));
     ck_assert_uint_eq(frames->count, YARN_FRAMES_MAX);
-    ck_assert_int_eq(frames->end, YARN_UNWIND_TRUNCATED);
+    ck_assert_int_eq(frames->end, YARN_STACK_END_CUT);
 }
 END_TEST
 
@@ -127,11 +127,11 @@ START_TEST(nothing_but_an_address_is_one_frame_and_cut_off_where_stacks_were_ask
     const struct yarn_frames *frames = walk(PERF_RECORD_MISC_USER, CODE + 4, NULL, 0);
     ck_assert_uint_eq(frames->count, 1);
     ck_assert_uint_eq(frames->frame[0].ip, CODE + 4);
-    ck_assert_int_eq(frames->end, YARN_UNWIND_TRUNCATED);
+    ck_assert_int_eq(frames->end, YARN_STACK_END_CUT);
     layout.sample_type = YARN_SAMPLE_TYPE_COMMON;
     frames = walk(PERF_RECORD_MISC_USER, CODE + 4, NULL, 0);
     ck_assert_uint_eq(frames->count, 1);
-    ck_assert_int_eq(frames->end, YARN_UNWIND_NONE);
+    ck_assert_int_eq(frames->end, YARN_STACK_END_ABSENT);
 }
 END_TEST
 

@@ -94,7 +94,7 @@ static void on_step(int number, siginfo_t *info, void *arg)
         outside = by_auto;
         return;
     }
-    if (are_equal() && has_outside() && by_auto.end == YARN_UNWIND_COMPLETE)
+    if (are_equal() && has_outside() && by_auto.end == YARN_STACK_END_COMPLETE)
         return;
     if (nr_wrong++ < REPORTS_MAX) {
         print_frames("automatic", &by_auto);

@@ -222,7 +222,7 @@ START_TEST(a_wait_is_walked_to_its_thread_without_a_register)
 {
     pthread_t thread;
     look(known[_i].run, &thread);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_COMPLETE);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_COMPLETE);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)wait_plainly), 1);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)known[_i].waits_in), 1);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)recurse), known[_i].nr_recursions);
@@ -235,7 +235,7 @@ START_TEST(a_frame_below_an_indirect_call_is_not_guessed)
 {
     pthread_t thread;
     look(run_indirect, &thread);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_TRUNCATED);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_CUT);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)wait_after_alloca), 1);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)run_indirect), 0);
     end(thread);
@@ -254,7 +254,7 @@ START_TEST(a_frame_pointer_is_where_the_code_put_it)
 {
     pthread_t thread;
     look(with_frame[_i].run, &thread);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_COMPLETE);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_COMPLETE);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)with_frame[_i].waits_in), 1);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)with_frame[_i].run), 1);
     end(thread);
@@ -321,7 +321,7 @@ START_TEST(no_proven_call_is_no_frame)
     words[5] = in_function;
     walk_made(words);
     ck_assert_uint_eq(frames.count, 1);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_TRUNCATED);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_CUT);
 }
 END_TEST
 
@@ -333,7 +333,7 @@ START_TEST(a_walk_that_ends_elsewhere_proves_nothing)
     words[5] = after_direct_call;
     walk_made(words);
     ck_assert_uint_eq(frames.count, 1);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_TRUNCATED);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_CUT);
 }
 END_TEST
 
@@ -345,7 +345,7 @@ START_TEST(of_two_that_may_be_meant_none_is_believed)
     waiting = 0;
     left_behind = _i ? after_direct_call : after_indirect_call;
     look(run_over_left, &thread);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_TRUNCATED);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_CUT);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)wait_after_alloca), 1);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)run_over_left), 0);
     ck_assert_uint_eq(count_in((void *)(uintptr_t)run_alloca), 0);
@@ -358,7 +358,7 @@ START_TEST(a_stack_that_is_not_mapped_ends_the_walk)
     find_addresses();
     yarn_unwinder_unwind_blocked(unwinder, in_function, 0x1000, &windows, &frames);
     ck_assert_uint_eq(frames.count, 1);
-    ck_assert_int_ne(frames.end, YARN_UNWIND_COMPLETE);
+    ck_assert_int_ne(frames.end, YARN_STACK_END_COMPLETE);
 }
 END_TEST
 

@@ -32,7 +32,7 @@ static void take_here(void)
 static void walk(void)
 {
     yarn_unwinder_unwind(unwinder, &live.registers, &live.stack, &frames);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_COMPLETE);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_COMPLETE);
 }
 
 /* Each has its call return to where the function behind it begins: the program laid that address

@@ -38,13 +38,13 @@ START_TEST(a_stack_is_walked_to_its_start_and_no_further_than_its_copy)
     ck_assert_int_eq(yarn_unwinder_new(&unwinder, YARN_UNWINDER_AUTO, map), 0);
     ck_assert_uint_eq(descend(DEPTH), DEPTH + 1);
     yarn_unwinder_unwind(unwinder, &live.registers, &live.stack, &frames);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_COMPLETE);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_COMPLETE);
     ck_assert_uint_ge(frames_of_descend(), DEPTH);
 
     /* Nothing that was walked before is put in the place of what is missing. */
     live.stack.first.size = SHORT;
     yarn_unwinder_unwind(unwinder, &live.registers, &live.stack, &frames);
-    ck_assert_int_eq(frames.end, YARN_UNWIND_TRUNCATED);
+    ck_assert_int_eq(frames.end, YARN_STACK_END_CUT);
     ck_assert_uint_lt(frames_of_descend(), DEPTH);
     yarn_unwinder_free(unwinder);
     yarn_module_map_free(map);
