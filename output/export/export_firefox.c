@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdlib.h>
+
 #include "output/export/export.h"
-#include "output/export/firefox_notes.h"
 #include "output/export/firefox_tables.h"
 #include "output/export/tracks.h"
+#include "output/store/array.h"
 
 /*
  * The processed profile format of the Firefox Profiler, version 58; later programs bring it up to
@@ -12,12 +14,99 @@
 
 enum { FORMAT_VERSION = 58, GECKO_VERSION = 24 };
 
+/* What a marker stands for: a mark of the user's or what the profiler had to say, on the first
+ * track of the thread that said it, else on the first of its dump. */
+struct note {
+    uint32_t track, dump;
+    const struct yarn_dump_message *message; /* borrowed from the profile */
+};
+
+struct notes {
+    struct note *list; /* owned array; by track, and then as they came */
+    size_t count, capacity;
+    size_t nr_taken;
+};
+
+static uint64_t key_of(uint32_t dump, uint32_t tid)
+{
+    return (uint64_t)dump << 32 | tid;
+}
+
+/* The first track of each thread, and of each dump as of thread 0. */
+static int index_tracks(const struct yarn_profile *profile, const struct yarn_tracks *tracks,
+                        struct yarn_table *index)
+{
+    int err = 0;
+    for (size_t i = tracks->count; !err && i-- > 0;) {
+        const struct yarn_profile_thread *thread = &profile->threads[tracks->list[i].thread];
+        err = yarn_table_put(index, key_of(thread->dump, thread->tid), (uint32_t)i);
+        if (!err)
+            err = yarn_table_put(index, key_of(thread->dump, 0), (uint32_t)i);
+    }
+    return err;
+}
+
+static int add(struct notes *notes, const struct yarn_profile *profile,
+               const struct yarn_table *index, uint32_t dump, uint32_t message)
+{
+    const struct yarn_dump_message *said = &profile->dumps[dump].messages[message];
+    uint32_t track = yarn_table_find(index, key_of(dump, said->tid));
+    if (track == YARN_TABLE_NONE)
+        track = yarn_table_find(index, key_of(dump, 0));
+    if (track == YARN_TABLE_NONE || said->kind == YARN_DUMP_MESSAGE_DEBUG)
+        return 0;
+    return YARN_ARRAY_PUT(&notes->list, &notes->count, &notes->capacity,
+                          &(struct note){track, dump, said});
+}
+
+static int by_track(const void *a, const void *b)
+{
+    const struct note *one = a, *other = b;
+    if (one->track != other->track)
+        return one->track < other->track ? -1 : 1;
+    return one->dump != other->dump        ? (one->dump < other->dump ? -1 : 1)
+           : one->message < other->message ? -1
+                                           : one->message > other->message;
+}
+
+static int notes_init(struct notes *notes, const struct yarn_profile *profile,
+                      const struct yarn_tracks *tracks)
+{
+    struct yarn_table index = YARN_TABLE_CLOSED;
+    int err = yarn_table_open(&index, 1024, (size_t)1 << 31);
+    if (!err)
+        err = index_tracks(profile, tracks, &index);
+    for (uint32_t dump = 0; !err && dump < profile->nr_dumps; dump++) {
+        for (uint32_t i = 0; !err && i < profile->dumps[dump].nr_messages; i++)
+            err = add(notes, profile, &index, dump, i);
+    }
+    if (notes->count)
+        qsort(notes->list, notes->count, sizeof *notes->list, by_track);
+    yarn_table_close(&index);
+    return err;
+}
+
+static struct note *notes_take(struct notes *notes, uint32_t track, size_t *ret_count)
+{
+    size_t first = notes->nr_taken;
+    while (notes->nr_taken < notes->count && notes->list[notes->nr_taken].track == track)
+        notes->nr_taken++;
+    *ret_count = notes->nr_taken - first;
+    return *ret_count ? &notes->list[first] : NULL;
+}
+
+static void notes_fini(struct notes *notes)
+{
+    free(notes->list);
+    *notes = (struct notes){0};
+}
+
 struct firefox {
     const struct yarn_export *export;
     struct yarn_json *json;
     struct yarn_tracks tracks;
     struct yarn_firefox_tables tables;
-    struct yarn_firefox_notes notes;
+    struct notes notes;
 };
 
 static double ms_since_start(const struct firefox *firefox, uint64_t time_ns)
@@ -137,8 +226,7 @@ static int put_markers(struct firefox *firefox, const struct yarn_track *track)
     };
     uint32_t number = (uint32_t)(track - firefox->tracks.list);
     size_t count;
-    const struct yarn_firefox_note *notes =
-        yarn_firefox_notes_take(&firefox->notes, number, &count);
+    const struct note *notes = notes_take(&firefox->notes, number, &count);
     int err = 0;
     yarn_json_begin_object(firefox->json, "markers");
     yarn_json_u64(firefox->json, "length", count);
@@ -348,7 +436,7 @@ int yarn_export_firefox(struct yarn_export *export)
     if (!err)
         err = yarn_firefox_tables_init(&firefox.tables, export);
     if (!err)
-        err = yarn_firefox_notes_init(&firefox.notes, export->profile, &firefox.tracks);
+        err = notes_init(&firefox.notes, export->profile, &firefox.tracks);
     if (!err) {
         firefox.json = yarn_json_new(export->file);
         err = firefox.json ? 0 : -ENOMEM;
@@ -359,6 +447,6 @@ int yarn_export_firefox(struct yarn_export *export)
     }
     yarn_firefox_tables_fini(&firefox.tables);
     yarn_tracks_fini(&firefox.tracks);
-    yarn_firefox_notes_fini(&firefox.notes);
+    notes_fini(&firefox.notes);
     return err;
 }

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/export/otlp_dictionary.h"
+#include "output/export/mappings.h"
+#include "output/export/samples.h"
+#include "output/export/wire.h"
+#include "output/store/array.h"
+#include "output/text/legible.h"
 
 /*
  * A ProfilesData message of OpenTelemetry's profiles, v1development, by its field numbers: a
@@ -13,9 +17,315 @@ enum { /* ProfilesData; an export request is the same */
        DATA_RESOURCE_PROFILES = 1,
        DATA_DICTIONARY = 2,
 };
+/* ---- what profiles refer to by numbers ---- */
+
+enum table { /* ProfilesDictionary's fields; item 0 of each is empty */
+             MAPPINGS = 1,
+             LOCATIONS = 2,
+             FUNCTIONS = 3,
+             LINKS = 4,
+             STRINGS = 5,
+             ATTRIBUTES = 6,
+             STACKS = 7,
+             TABLE_COUNT,
+};
+
+/* What an attribute of a sample or a mapping is about. */
+enum attribute { THREAD_NAME, THREAD_ID, CPU, BUILD_ID };
+
+struct dictionary {
+    const struct yarn_export *export; /* borrowed */
+    struct yarn_export_mappings mappings;
+    struct yarn_strings strings;
+    struct yarn_wire wire;                                      /* the message, its strings last */
+    uint32_t counts[TABLE_COUNT];                               /* by the table's field */
+    struct yarn_table functions, locations, stacks, attributes; /* keys to indices */
+    uint64_t *list; /* owned array: the locations of one stack */
+    size_t list_capacity;
+};
+
+#define DICTIONARY_CLOSED                                                                          \
+    ((struct dictionary){.functions = YARN_TABLE_CLOSED,                                           \
+                         .locations = YARN_TABLE_CLOSED,                                           \
+                         .stacks = YARN_TABLE_CLOSED,                                              \
+                         .attributes = YARN_TABLE_CLOSED})
+
+enum { LINES_MAX = 64 };
+
+static const char *const attribute_names[] = {
+    [THREAD_NAME] = "thread.name",
+    [THREAD_ID] = "thread.id",
+    [CPU] = "cpu.logical_number",
+    [BUILD_ID] = "process.executable.build_id.gnu",
+};
+
+static int number_text(struct dictionary *dictionary, const char *text, uint64_t *ret_number)
+{
+    uint32_t number;
+    int err = yarn_strings_intern(&dictionary->strings, yarn_span_of_text(text), &number);
+    if (!err)
+        *ret_number = number;
+    return err;
+}
+
+/* Opens the next item of a table, which gets *ret_index under `key` in `index` (NULL: in none). */
+static int begin_item(struct dictionary *dictionary, enum table table, struct yarn_table *index,
+                      uint64_t key, size_t *ret_begin, uint64_t *ret_index)
+{
+    *ret_index = dictionary->counts[table]++;
+    *ret_begin = yarn_wire_begin(&dictionary->wire, table);
+    return index ? yarn_table_put(index, key, (uint32_t)*ret_index) : 0;
+}
+
+static void put_value(struct yarn_wire *wire, uint32_t field, const char *text, uint64_t number)
+{
+    enum { STRING_VALUE = 1, INT_VALUE = 3 };
+    size_t begin = yarn_wire_begin(wire, field);
+    if (text)
+        yarn_wire_text(wire, STRING_VALUE, text);
+    else
+        yarn_wire_set_u64(wire, INT_VALUE, number);
+    yarn_wire_end(wire, begin);
+}
+
+static int attribute_of(struct dictionary *dictionary, enum attribute attribute, const char *text,
+                        uint64_t number, uint64_t *ret_index)
+{
+    enum { KEY = 1, VALUE = 2 };
+    uint64_t name;
+    size_t begin;
+    int err = number_text(dictionary, attribute_names[attribute], &name);
+    if (!err && text)
+        err = number_text(dictionary, text, &number);
+    if (err)
+        return err;
+    uint64_t key = number << 2 | attribute;
+    *ret_index = yarn_table_find(&dictionary->attributes, key);
+    if (*ret_index != YARN_TABLE_NONE)
+        return 0;
+    err = begin_item(dictionary, ATTRIBUTES, &dictionary->attributes, key, &begin, ret_index);
+    yarn_wire_u64(&dictionary->wire, KEY, name);
+    put_value(&dictionary->wire, VALUE, text, number);
+    yarn_wire_end(&dictionary->wire, begin);
+    return err;
+}
+
+static int put_mapping(struct dictionary *dictionary, const struct yarn_export_mapping *mapping)
+{
+    enum { START = 1, LIMIT = 2, OFFSET = 3, FILENAME = 4, ITS_ATTRIBUTES = 5 };
+    const struct yarn_profile *profile = dictionary->export->profile;
+    struct yarn_wire *wire = &dictionary->wire;
+    char build_id[2 * 64 + 1];
+    uint64_t name, attribute, index;
+    size_t begin;
+    int err = number_text(
+        dictionary, yarn_profile_text(profile, profile->modules[mapping->module].path), &name);
+    if (!err && mapping->build_id.size)
+        err = attribute_of(dictionary, BUILD_ID,
+                           yarn_hex_text(mapping->build_id, build_id, sizeof build_id), 0,
+                           &attribute);
+    if (!err)
+        err = begin_item(dictionary, MAPPINGS, NULL, 0, &begin, &index);
+    if (err)
+        return err;
+    yarn_wire_u64(wire, START, mapping->start);
+    yarn_wire_u64(wire, LIMIT, mapping->end);
+    yarn_wire_u64(wire, OFFSET, mapping->file_offset);
+    yarn_wire_u64(wire, FILENAME, name);
+    yarn_wire_packed(wire, ITS_ATTRIBUTES, &attribute, mapping->build_id.size ? 1 : 0);
+    yarn_wire_end(wire, begin);
+    return 0;
+}
+
+static int function_of(struct dictionary *dictionary, const char *name, const char *file,
+                       uint64_t *ret_index)
+{
+    enum { NAME = 1, FILENAME = 3 };
+    uint64_t name_number, file_number;
+    size_t begin;
+    int err = number_text(dictionary, name, &name_number);
+    if (!err)
+        err = number_text(dictionary, file, &file_number);
+    if (err)
+        return err;
+    uint64_t key = name_number << 32 | file_number;
+    *ret_index = yarn_table_find(&dictionary->functions, key);
+    if (*ret_index != YARN_TABLE_NONE)
+        return 0;
+    err = begin_item(dictionary, FUNCTIONS, &dictionary->functions, key, &begin, ret_index);
+    yarn_wire_u64(&dictionary->wire, NAME, name_number);
+    yarn_wire_u64(&dictionary->wire, FILENAME, file_number);
+    yarn_wire_end(&dictionary->wire, begin);
+    return err;
+}
+
+struct location {
+    uint64_t mapping, address;
+    uint64_t functions[LINES_MAX], lines[LINES_MAX];
+    size_t nr_lines;
+};
+
+static int put_location(struct dictionary *dictionary, uint64_t key,
+                        const struct location *location, uint64_t *ret_index)
+{
+    enum { MAPPING = 1, ADDRESS = 2, LINES = 3, LINE_FUNCTION = 1, LINE_NUMBER = 2 };
+    struct yarn_wire *wire = &dictionary->wire;
+    size_t begin;
+    int err = begin_item(dictionary, LOCATIONS, &dictionary->locations, key, &begin, ret_index);
+    yarn_wire_u64(wire, MAPPING, location->mapping);
+    yarn_wire_u64(wire, ADDRESS, location->address);
+    for (size_t i = 0; i < location->nr_lines; i++) {
+        size_t line = yarn_wire_begin(wire, LINES);
+        yarn_wire_u64(wire, LINE_FUNCTION, location->functions[i]);
+        yarn_wire_u64(wire, LINE_NUMBER, location->lines[i]);
+        yarn_wire_end(wire, line);
+    }
+    yarn_wire_end(wire, begin);
+    return err;
+}
+
+/* The frame and, before it, what is inlined there: the innermost first. */
+static int location_of(struct dictionary *dictionary, uint32_t number, uint64_t *ret_index)
+{
+    const struct yarn_profile *profile = dictionary->export->profile;
+    const struct yarn_profile_frame *frame = &profile->frames[number];
+    struct location location = {.address = frame->address};
+    *ret_index = yarn_table_find(&dictionary->locations, number);
+    if (*ret_index != YARN_TABLE_NONE)
+        return 0;
+    if (dictionary->mappings.homes[number].mapping != YARN_DUMP_NONE)
+        location.mapping = (uint64_t)dictionary->mappings.homes[number].mapping + 1;
+    location.nr_lines = yarn_size_min((size_t)frame->nr_inlined + 1, LINES_MAX);
+    for (size_t i = 0; i < location.nr_lines; i++) {
+        const struct yarn_profile_frame *part = frame + (location.nr_lines - 1 - i);
+        location.lines[i] = part->line;
+        int err = function_of(dictionary,
+                              yarn_profile_text(profile, profile->functions[part->function].name),
+                              yarn_profile_text(profile, part->file), &location.functions[i]);
+        if (err)
+            return err;
+    }
+    return put_location(dictionary, number, &location, ret_index);
+}
+
+/* Of what stands for what is missing; its key is behind those of frames. */
+static int location_of_root(struct dictionary *dictionary, uint32_t root, uint64_t *ret_index)
+{
+    const struct yarn_profile *profile = dictionary->export->profile;
+    struct location location = {.nr_lines = 1};
+    uint64_t key = profile->nr_frames + root;
+    *ret_index = yarn_table_find(&dictionary->locations, key);
+    if (*ret_index != YARN_TABLE_NONE)
+        return 0;
+    const char *name = root == YARN_EXPORT_KERNEL_ROOT
+                           ? "[kernel]"
+                           : yarn_profile_text(profile, profile->functions[root].name);
+    int err = function_of(dictionary, name, "", &location.functions[0]);
+    return err ? err : put_location(dictionary, key, &location, ret_index);
+}
+
+static int add_location(struct dictionary *dictionary, size_t *count, uint64_t index)
+{
+    if (YARN_ARRAY_RESERVE(&dictionary->list, &dictionary->list_capacity, *count + 1))
+        return -ENOMEM;
+    dictionary->list[(*count)++] = index;
+    return 0;
+}
+
+static int list_locations(struct dictionary *dictionary, const struct yarn_export_sample *sample,
+                          size_t *ret_count)
+{
+    const struct yarn_profile *profile = dictionary->export->profile;
+    uint64_t index;
+    int err = 0;
+    *ret_count = 0;
+    for (uint32_t stack = sample->stack; !err && stack != YARN_DUMP_NONE;
+         stack = profile->stacks[stack].parent) {
+        uint32_t frame = profile->stacks[stack].frame;
+        if (profile->functions[profile->frames[frame].function].is_inlined)
+            continue;
+        err = location_of(dictionary, frame, &index);
+        if (!err)
+            err = add_location(dictionary, ret_count, index);
+    }
+    if (!err && sample->root != YARN_DUMP_NONE) {
+        err = location_of_root(dictionary, sample->root, &index);
+        if (!err)
+            err = add_location(dictionary, ret_count, index);
+    }
+    return err;
+}
+
+static int stack_of(struct dictionary *dictionary, const struct yarn_export_sample *sample,
+                    uint64_t *ret_index)
+{
+    enum { ITS_LOCATIONS = 1 };
+    uint64_t key = (uint64_t)sample->stack << 32 | sample->root;
+    size_t count, begin;
+    *ret_index = yarn_table_find(&dictionary->stacks, key);
+    if (*ret_index != YARN_TABLE_NONE)
+        return 0;
+    int err = list_locations(dictionary, sample, &count);
+    if (!err)
+        err = begin_item(dictionary, STACKS, &dictionary->stacks, key, &begin, ret_index);
+    if (err)
+        return err;
+    yarn_wire_packed(&dictionary->wire, ITS_LOCATIONS, dictionary->list, count);
+    yarn_wire_end(&dictionary->wire, begin);
+    return 0;
+}
+
+/* Index 0 of each table is for what is not set. */
+static void put_zeros(struct dictionary *dictionary)
+{
+    static const enum table empty[] = {MAPPINGS, LOCATIONS, FUNCTIONS, LINKS, ATTRIBUTES, STACKS};
+    for (size_t i = 0; i < YARN_COUNT_OF(empty); i++) {
+        yarn_wire_bytes(&dictionary->wire, empty[i], YARN_SPAN_EMPTY);
+        dictionary->counts[empty[i]] = 1;
+    }
+}
+
+static int dictionary_init(struct dictionary *dictionary, const struct yarn_export *export)
+{
+    struct yarn_table *const tables[] = {&dictionary->functions, &dictionary->locations,
+                                         &dictionary->stacks, &dictionary->attributes};
+    *dictionary = DICTIONARY_CLOSED;
+    dictionary->export = export;
+    int err = yarn_strings_init(&dictionary->strings);
+    for (size_t i = 0; !err && i < YARN_COUNT_OF(tables); i++)
+        err = yarn_table_open(tables[i], 1024, (size_t)1 << 31);
+    if (!err)
+        err = yarn_export_mappings_init(&dictionary->mappings, export);
+    put_zeros(dictionary);
+    for (size_t i = 0; !err && i < dictionary->mappings.count; i++)
+        err = put_mapping(dictionary, &dictionary->mappings.list[i]);
+    return err;
+}
+
+static void dictionary_fini(struct dictionary *dictionary)
+{
+    free(dictionary->list);
+    yarn_wire_fini(&dictionary->wire);
+    yarn_export_mappings_fini(&dictionary->mappings);
+    yarn_table_close(&dictionary->functions);
+    yarn_table_close(&dictionary->locations);
+    yarn_table_close(&dictionary->stacks);
+    yarn_table_close(&dictionary->attributes);
+    yarn_strings_fini(&dictionary->strings);
+}
+
+static int dictionary_finish(struct dictionary *dictionary)
+{
+    for (uint32_t i = 0; i < dictionary->strings.count; i++)
+        yarn_wire_text(&dictionary->wire, STRINGS, yarn_strings_text(&dictionary->strings, i));
+    return dictionary->wire.err;
+}
+
+/* ---- profiles ---- */
+
 struct otlp {
     struct yarn_export *export;
-    struct yarn_otlp_dictionary dictionary;
+    struct dictionary dictionary;
     struct yarn_wire *samples; /* owned; of each event of each dump, as they stand in a profile */
 };
 
@@ -26,17 +336,15 @@ static int add_sample(struct otlp *otlp, const struct yarn_export_sample *sample
     struct yarn_wire *wire = &otlp->samples[sample->dump * profile->nr_events + sample->event];
     uint64_t stack, attributes[3];
     size_t count = 0;
-    int err = yarn_otlp_stack(&otlp->dictionary, sample, &stack);
+    int err = stack_of(&otlp->dictionary, sample, &stack);
     if (!err)
-        err =
-            yarn_otlp_attribute(&otlp->dictionary, YARN_OTLP_THREAD_NAME,
-                                yarn_profile_text(profile, sample->comm), 0, &attributes[count++]);
+        err = attribute_of(&otlp->dictionary, THREAD_NAME, yarn_profile_text(profile, sample->comm),
+                           0, &attributes[count++]);
     if (!err && sample->thread != YARN_DUMP_NONE)
-        err = yarn_otlp_attribute(&otlp->dictionary, YARN_OTLP_THREAD_ID, NULL,
-                                  profile->threads[sample->thread].tid, &attributes[count++]);
+        err = attribute_of(&otlp->dictionary, THREAD_ID, NULL, profile->threads[sample->thread].tid,
+                           &attributes[count++]);
     if (!err && sample->cpu != UINT16_MAX)
-        err = yarn_otlp_attribute(&otlp->dictionary, YARN_OTLP_CPU, NULL, sample->cpu,
-                                  &attributes[count++]);
+        err = attribute_of(&otlp->dictionary, CPU, NULL, sample->cpu, &attributes[count++]);
     if (err)
         return err;
     size_t begin = yarn_wire_begin(wire, PROFILE_SAMPLES);
@@ -99,10 +407,10 @@ static int put_profile(struct otlp *otlp, struct yarn_wire *wire, uint32_t dump,
     uint64_t type, unit_number;
     if (!samples->size)
         return 0;
-    int err = yarn_otlp_text(&otlp->dictionary, yarn_profile_text(profile, event->name), &type);
+    int err = number_text(&otlp->dictionary, yarn_profile_text(profile, event->name), &type);
     if (!err)
-        err = yarn_otlp_text(&otlp->dictionary, strcmp(unit, "ns") == 0 ? "nanoseconds" : unit,
-                             &unit_number);
+        err = number_text(&otlp->dictionary, strcmp(unit, "ns") == 0 ? "nanoseconds" : unit,
+                          &unit_number);
     if (err)
         return err;
     size_t begin = yarn_wire_begin(wire, SCOPE_PROFILES);
@@ -123,7 +431,7 @@ static void put_resource_text(struct yarn_wire *wire, const char *name, const ch
     enum { ITS_ATTRIBUTES = 1, KEY = 1, VALUE = 2 };
     size_t begin = yarn_wire_begin(wire, ITS_ATTRIBUTES);
     yarn_wire_text(wire, KEY, name);
-    yarn_otlp_put_value(wire, VALUE, text, number);
+    put_value(wire, VALUE, text, number);
     yarn_wire_end(wire, begin);
 }
 
@@ -193,7 +501,7 @@ static int write_process(struct otlp *otlp, uint32_t dump, uint64_t *written)
 static int write_dictionary(struct otlp *otlp, uint64_t *written)
 {
     struct yarn_wire wire = YARN_WIRE_EMPTY;
-    int err = yarn_otlp_dictionary_finish(&otlp->dictionary);
+    int err = dictionary_finish(&otlp->dictionary);
     if (!err) {
         yarn_wire_bytes(&wire, DATA_DICTIONARY, yarn_wire_span(&otlp->dictionary.wire));
         err = write_bytes(otlp->export, &wire, written);
@@ -211,7 +519,7 @@ int yarn_export_otlp(struct yarn_export *export)
         .samples = calloc(nr_profiles + 1, sizeof *otlp.samples),
     };
     uint64_t written = 0;
-    int err = yarn_otlp_dictionary_init(&otlp.dictionary, export);
+    int err = dictionary_init(&otlp.dictionary, export);
     if (!err)
         err = otlp.samples ? add_samples(&otlp) : -ENOMEM;
     for (uint32_t i = 0; !err && i < profile->nr_dumps; i++) {
@@ -223,6 +531,6 @@ int yarn_export_otlp(struct yarn_export *export)
     for (size_t i = 0; otlp.samples && i < nr_profiles; i++)
         yarn_wire_fini(&otlp.samples[i]);
     free(otlp.samples);
-    yarn_otlp_dictionary_fini(&otlp.dictionary);
+    dictionary_fini(&otlp.dictionary);
     return err;
 }

@@ -123,7 +123,7 @@ struct yarn_sum *yarn_stack_sums(const struct yarn_choice *choice, uint32_t even
             yarn_sum_add(&sums[cell->stack], &more);
     }
     /* A parent has a smaller number than its children. */
-    for (size_t i = profile->nr_stacks; i-- > 0;) {
+    for (size_t i = sums[profile->nr_stacks].samples ? profile->nr_stacks : 0; i-- > 0;) {
         uint32_t parent = profile->stacks[i].parent;
         if (parent != YARN_DUMP_NONE && sums[i].samples)
             yarn_sum_add(&sums[parent], &sums[i]);
