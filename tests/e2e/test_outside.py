@@ -426,9 +426,9 @@ class Running(Case):
         self.assert_whole(run)
 
     def test_threads_that_hand_on_their_work_are_all_found(self):
-        process = self.begin([RELAYS, "8"])
-        time.sleep(0.1)
         for _ in range(3):
+            process = self.begin([RELAYS, "5"])
+            time.sleep(0.1)
             run = self.attach(process.pid, "--duration=800")
             self.assert_recorded(run)
             trust = harness.trust(run.dumps)
