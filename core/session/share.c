@@ -21,7 +21,7 @@ void yarn_session_share_open(struct yarn_session_share *share, const struct yarn
     share->session.report.attachment = &attachment;
     share->session.cpus = tree->cpus;
     share->session.nr_cpus = tree->nr_cpus;
-    share->session.nr_threads = 1 + nr_threads; /* with one of ours */
+    share->session.nr_threads = 1 + yarn_size_max(nr_threads, 1); /* with one of ours */
     share->session.statuses = tree->statuses;
     share->session.alternates = tree->alternates;
     share->session.nr_changes = tree->nr_changes;

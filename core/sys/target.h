@@ -25,6 +25,7 @@ struct yarn_target {
     /* Of another, so far: who follows it writes them, since the kernel has them no more once it has
      * ended. */
     uint64_t cpu_ns;
+    uint64_t switching_ns; /* of it: while its threads came onto cores and left them */
     bool is_cpu_estimated; /* in part */
     struct yarn_ticks ticks;
 };

@@ -387,6 +387,18 @@ static void bound_amounts(struct yarn_dump_record_reader *reader, enum yarn_dump
         thing->thread_end.cpu_ns = bounded(reader, thing->thread_end.cpu_ns);
     } else if (record == YARN_DUMP_RECORD_COVERAGE) {
         thing->coverage.off_cpu_ns = bounded(reader, thing->coverage.off_cpu_ns);
+    } else if (record == YARN_DUMP_RECORD_TREE) {
+        thing->tree.cpu_ns = bounded(reader, thing->tree.cpu_ns);
+        thing->tree.counted_ns = bounded(reader, thing->tree.counted_ns);
+    } else if (record == YARN_DUMP_RECORD_TREE_PROGRAM) {
+        thing->tree_program.processes = bounded(reader, thing->tree_program.processes);
+        thing->tree_program.silent = bounded(reader, thing->tree_program.silent);
+        thing->tree_program.unknown = bounded(reader, thing->tree_program.unknown);
+        thing->tree_program.cpu_ns = bounded(reader, thing->tree_program.cpu_ns);
+        thing->tree_program.sampled_ns = bounded(reader, thing->tree_program.sampled_ns);
+    } else if (record == YARN_DUMP_RECORD_TREE_PROCESS) {
+        thing->tree_process.cpu_ns = bounded(reader, thing->tree_process.cpu_ns);
+        thing->tree_process.sampled_ns = bounded(reader, thing->tree_process.sampled_ns);
     }
 }
 

@@ -135,6 +135,8 @@ static void read_cpu_time(struct yarn_account *account)
     uint64_t cpu_ns = cpu_ns_of(account);
     uint64_t unsampled_ns = has_clock ? yarn_u64_minus(cpu_ns, account->sampled_ns) : 0;
     value[YARN_DUMP_TOTAL_REST_NS] = has_clock ? rest_ns(account) : 0;
+    value[YARN_DUMP_TOTAL_SWITCHING_NS] =
+        yarn_u64_min(unsampled_ns, account->session->request->target->switching_ns);
     value[YARN_DUMP_TOTAL_BLOCKED_NS] =
         yarn_u64_min(unsampled_ns, yarn_session_blocked_ns(account->session));
     if (can_count(account))
@@ -150,8 +152,9 @@ static void read_cpu_time(struct yarn_account *account)
     value[YARN_DUMP_TOTAL_CPU_ESTIMATED] = account->session->request->target->is_cpu_estimated;
     value[YARN_DUMP_TOTAL_KERNEL_NS] = in_kernel_ns;
     value[YARN_DUMP_TOTAL_BEFORE_NS] = can_count(account) ? account->missed_ns
-                                       : has_clock        ? account->coverage.before_cpu_ns
-                                                          : 0;
+                                       : has_clock && !account->session->request->follows_tree
+                                           ? account->coverage.before_cpu_ns
+                                           : 0;
     value[YARN_DUMP_TOTAL_OFF_CPU_NS] = yarn_coverage_stopped_cpu_ns(&account->coverage);
     value[YARN_DUMP_TOTAL_CHILDREN] =
         account->child_times ? atomic_load(&account->child_times->nr_children) : 0;

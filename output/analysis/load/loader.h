@@ -130,6 +130,9 @@ YARN_MUST_CHECK int yarn_loader_end_phase(struct yarn_loader *loader);
 void yarn_loader_rank_phases(struct yarn_profile *profile);
 /* Then, too: which recording an image's process had before its exec. */
 YARN_MUST_CHECK int yarn_loader_link_images(struct yarn_profile *profile);
+int yarn_loader_on_tree(void *self, const struct yarn_dump_tree *record);
+int yarn_loader_on_tree_program(void *self, const struct yarn_dump_tree_program *record);
+int yarn_loader_on_tree_process(void *self, const struct yarn_dump_tree_process *record);
 int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record);
 int yarn_loader_on_reset(void *self);
 

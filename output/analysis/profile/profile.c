@@ -88,6 +88,8 @@ static void free_dump(struct yarn_profile_dump *dump)
     free(dump->coverage);
     free(dump->counts);
     free(dump->froms);
+    free(dump->tree_programs);
+    free(dump->tree_processes);
 }
 
 void yarn_profile_fini(struct yarn_profile *profile)

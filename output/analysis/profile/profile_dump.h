@@ -54,6 +54,12 @@ struct yarn_profile_dump {
     size_t nr_counts, counts_capacity;
     struct yarn_dump_from *froms; /* owned array; of a merged dump */
     size_t nr_froms, froms_capacity;
+    struct yarn_dump_tree tree; /* of a recording from outside, as are the next two */
+    bool has_tree;
+    struct yarn_dump_tree_program *tree_programs; /* owned array */
+    size_t nr_tree_programs, tree_programs_capacity;
+    struct yarn_dump_tree_process *tree_processes; /* owned array */
+    size_t nr_tree_processes, tree_processes_capacity;
     struct yarn_trust trust;
     struct yarn_dump_summary summary;
 };

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "output/analysis/profile/event_status.h"
+#include "output/analysis/profile/programs.h"
 #include "output/analysis/profile/unnamed.h"
 #include "output/analysis/time/completeness.h"
 #include "output/analysis/time/coverage.h"
@@ -13,7 +14,13 @@
 #include "output/analysis/time/unsampled.h"
 #include "output/export/page/html.h"
 
-enum { ROWS_OF_GROUP = 64, DUMPS_LISTED = 20, PHASES_MOST = 3, COMMAND_BYTES = 80 };
+enum {
+    ROWS_OF_GROUP = 64,
+    DUMPS_LISTED = 20,
+    PHASES_MOST = 3,
+    PROGRAMS_LISTED = 20,
+    COMMAND_BYTES = 80
+};
 
 /* Kept spans have a NUL behind them. */
 static const char *text_of(struct yarn_span span)
@@ -202,6 +209,33 @@ static void put_trust(const struct yarn_page_side *side, FILE *file)
             file);
 }
 
+/* Programs of which processes were too short for a sample. */
+static void put_programs(const struct yarn_profile *profile, FILE *file)
+{
+    struct yarn_programs programs;
+    size_t nr_listed = 0;
+    if (yarn_programs_of(profile, &programs))
+        return;
+    for (size_t i = 0; i < programs.count; i++) {
+        const struct yarn_program *program = &programs.programs[i];
+        if (!program->silent && !program->unknown)
+            continue;
+        if (nr_listed++ == PROGRAMS_LISTED)
+            break;
+        (void)fputs(nr_listed == 1 ? "<dt>Processes without a sample</dt><dd>" : "; ", file);
+        put_count("", program->silent, file);
+        put_count(" of ", program->processes, file);
+        (void)fputs(" of ", file);
+        yarn_html_text(file, program->name);
+        (void)fprintf(file, ", which used %.3f s of CPU time in all",
+                      (double)program->cpu_ns / 1e9);
+        if (program->unknown)
+            put_count("; could not be followed: ", program->unknown, file);
+    }
+    (void)fputs(nr_listed ? "</dd>\n" : "", file);
+    yarn_programs_fini(&programs);
+}
+
 /* The page's resolution in time and threads. */
 static void put_detail(const struct yarn_page_graph *graph, size_t side, FILE *file)
 {
@@ -247,6 +281,7 @@ void yarn_page_about_recording(const struct yarn_page_graph *graph, FILE *file)
         put_trust(&graph->sides[side], file);
         put_detail(graph, side, file);
         put_dumps(profile, file);
+        put_programs(profile, file);
     }
 }
 

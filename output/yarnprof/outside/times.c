@@ -6,6 +6,9 @@
 #include "core/sys/clock.h"
 
 #define READ_NS (20 * YARN_NS_PER_MS)
+#define COMPARE_NS (100 * YARN_NS_PER_MS)
+
+enum { COUNT_EVENTS_MAX = 64 }; /* of more, a reading costs too much */
 
 static uint32_t find_clock(const struct yarn_session *session)
 {
@@ -22,6 +25,7 @@ struct yarn_tree_times yarn_tree_times_of(const struct yarn_session *session,
         .session = session,
         .processes = processes,
         .clock_event = find_clock(session),
+        .is_cut = !session->request->times_tree,
     };
 }
 
@@ -34,10 +38,56 @@ static void charge(struct yarn_tree_times *times, struct yarn_cpu_slice slice)
     times->cpu_ns += slice.ns;
 }
 
+/* What its turns have taken, by the latest comparison. */
+static void charge_turns(struct yarn_tree_times *times, struct yarn_tree_process *process)
+{
+    uint64_t more_ns = process->nr_turns * times->turn_ns - process->target.switching_ns;
+    process->target.cpu_ns += more_ns; /* it may be less: modulo 2^64 */
+    process->target.switching_ns += more_ns;
+    times->cpu_ns += more_ns;
+    times->turns_ns += more_ns;
+}
+
+static void charge_turn(struct yarn_tree_times *times, struct yarn_cpu_slice slice)
+{
+    struct yarn_tree_process *process = yarn_processes_find(times->processes, slice.pid);
+    charge(times, slice);
+    if (!slice.ns || !process)
+        return;
+    process->nr_turns++;
+    times->nr_turns++;
+    charge_turns(times, process);
+}
+
 static void divide(struct yarn_tree_times *times, uint64_t time_ns)
 {
     for (uint32_t cpu = 0; cpu < times->clock.nr_cpus; cpu++)
         charge(times, yarn_cpu_clock_divide(&times->clock, cpu, time_ns));
+}
+
+/* ---- what switches take ---- */
+
+static void compare(struct yarn_tree_times *times)
+{
+    struct yarn_tree_process *process = NULL;
+    divide(times, times->reading.time_ns);
+    uint64_t spans_ns = times->cpu_ns - times->turns_ns;
+    if (times->nr_turns)
+        times->turn_ns = yarn_u64_minus(times->reading.counted_ns, spans_ns) / times->nr_turns;
+    times->reading.time_ns = 0;
+    while ((process = yarn_processes_next(times->processes, process)))
+        charge_turns(times, process);
+}
+
+static void read_count(struct yarn_tree_times *times)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (times->clock_event == YARN_DUMP_NONE || times->reading.time_ns ||
+        now_ns < times->compared_ns || times->session->nr_events > COUNT_EVENTS_MAX)
+        return;
+    times->compared_ns = now_ns + COMPARE_NS;
+    times->reading.counted_ns = yarn_session_count(times->session, times->clock_event).count;
+    times->reading.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
 }
 
 /* ---- without switch records ---- */
@@ -116,7 +166,7 @@ static void on_switch(struct yarn_tree_times *times, const struct yarn_typed_rec
 {
     const struct yarn_record *perf = &record->perf;
     if (record->switched.is_out)
-        charge(times, yarn_cpu_clock_leave(&times->clock, perf->cpu, perf->tid, perf->time));
+        charge_turn(times, yarn_cpu_clock_leave(&times->clock, perf->cpu, perf->tid, perf->time));
     else
         yarn_cpu_clock_enter(&times->clock, perf->cpu, perf->pid, perf->tid, perf->time);
 }
@@ -133,8 +183,6 @@ void yarn_tree_times_record(struct yarn_tree_times *times, const struct yarn_typ
     const struct yarn_record *perf = &record->perf;
     struct yarn_tree_process *process = yarn_processes_find(times->processes, perf->pid);
     uint64_t until_ns = yarn_session_timed_until_ns(times->session);
-    if (!until_ns)
-        return;
     if (!times->is_cut && perf->time >= until_ns)
         cut(times, until_ns);
     if (times->is_cut) {
@@ -142,6 +190,8 @@ void yarn_tree_times_record(struct yarn_tree_times *times, const struct yarn_typ
             on_sample(times, process, record);
         return;
     }
+    if (times->reading.time_ns && perf->time >= times->reading.time_ns)
+        compare(times);
     if (record->type == YARN_RECORD_LOST) {
         yarn_cpu_clock_lose(&times->clock, perf->cpu);
         mark_estimated(times);
@@ -151,14 +201,21 @@ void yarn_tree_times_record(struct yarn_tree_times *times, const struct yarn_typ
     if (record->type == YARN_RECORD_SWITCH)
         on_switch(times, record);
     if (record->type == YARN_RECORD_EXIT)
-        charge(times, yarn_cpu_clock_leave(&times->clock, perf->cpu, record->task.tid, perf->time));
+        charge_turn(times,
+                    yarn_cpu_clock_leave(&times->clock, perf->cpu, record->task.tid, perf->time));
+}
+
+void yarn_tree_times_on_attach(const struct yarn_tree_times *times,
+                               struct yarn_tree_process *process)
+{
+    process->clock_ns = times->is_cut ? clock_ns_of(process) : 0;
 }
 
 void yarn_tree_times_on_exec(struct yarn_tree_times *times, struct yarn_tree_process *process,
                              const struct yarn_typed_record *record)
 {
     const struct yarn_record *perf = &record->perf;
-    process->target.cpu_ns = 0;
+    process->target.cpu_ns = process->target.switching_ns = process->nr_turns = 0;
     process->target.is_cpu_estimated = times->is_cut;
     process->clock_ns = times->is_cut ? clock_ns_of(process) : 0;
     if (times->is_cut || perf->cpu >= YARN_CPU_CLOCK_CPUS)
@@ -172,4 +229,6 @@ void yarn_tree_times_pass(struct yarn_tree_times *times, uint64_t time_ns)
     divide(times, time_ns);
     if (times->is_cut)
         read_clocks(times);
+    else
+        read_count(times);
 }

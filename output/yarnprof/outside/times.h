@@ -18,9 +18,17 @@ struct yarn_tree_times {
     const struct yarn_processes *processes;
     struct yarn_cpu_clock clock;
     uint32_t clock_event; /* whose samples weigh CPU time; YARN_DUMP_NONE */
-    bool is_cut;          /* there are no switch records any more */
+    bool is_cut;          /* there are no switch records, or not any more */
     uint64_t read_ns;     /* when clocks were read last, since */
     uint64_t cpu_ns;      /* of all that was counted */
+    /* The clock event counts what a switch takes, too, which is in no stretch between two records:
+     * each stretch is charged for its part of that. */
+    uint64_t nr_turns, turns_ns; /* stretches that have ended, and what they were charged */
+    uint64_t turn_ns;            /* that is one turn's part, by the latest comparison */
+    uint64_t compared_ns;        /* when that is due again */
+    struct {
+        uint64_t time_ns, counted_ns; /* a reading that the records have not come to; 0 */
+    } reading;
 };
 
 struct yarn_tree_times yarn_tree_times_of(const struct yarn_session *session,
@@ -31,6 +39,10 @@ void yarn_tree_times_record(struct yarn_tree_times *times, const struct yarn_typ
 
 /* At the end of an image, before that is stored: what is not in its CPU time yet. */
 void yarn_tree_times_on_end(struct yarn_tree_times *times, struct yarn_tree_process *process);
+
+/* It ran already. */
+void yarn_tree_times_on_attach(const struct yarn_tree_times *times,
+                               struct yarn_tree_process *process);
 
 /* The process has executed a program: after what is before that was ended. */
 void yarn_tree_times_on_exec(struct yarn_tree_times *times, struct yarn_tree_process *process,

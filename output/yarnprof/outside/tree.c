@@ -5,6 +5,7 @@
 
 #include "core/base/crc32c.h"
 #include "core/sys/clock.h"
+#include "output/yarnprof/outside/following.h"
 
 enum { PATHS_BYTES = 64 << 20, FIRST_KEYS = 256, KEYS_MAX = 1 << 20 };
 
@@ -15,13 +16,14 @@ int yarn_process_tree_open(struct yarn_process_tree *tree, const struct yarn_job
     tree->times = yarn_tree_times_of(session, &tree->processes);
     yarn_arena_open(&tree->paths, PATHS_BYTES);
     int err = yarn_table_open(&tree->path_at, FIRST_KEYS, KEYS_MAX);
+    if (!err)
+        err = yarn_tree_rows_open(&tree->rows);
     return err ? err : yarn_pipeline_shared_open(&tree->shared);
 }
 
 /* ---- processes ---- */
 
-/* One copy for all processes. */
-static const char *intern(struct yarn_process_tree *tree, const char *path)
+const char *yarn_tree_intern(struct yarn_process_tree *tree, const char *path)
 {
     uint64_t key = yarn_crc32c(0, yarn_span_of_text(path)) | (uint64_t)strlen(path) << 32;
     uint32_t at = yarn_table_find(&tree->path_at, key);
@@ -41,18 +43,10 @@ static struct yarn_tree_process *find(const struct yarn_process_tree *tree, uint
     return yarn_processes_find(&tree->processes, pid);
 }
 
-static void note(struct yarn_process_tree *tree, const char *failure, int err)
-{
-    if (tree->failure)
-        return;
-    tree->failure = failure;
-    tree->error = err;
-}
-
 static void add(struct yarn_process_tree *tree, struct yarn_tree_process *process)
 {
     if (!process) {
-        note(tree, "no memory for a process", -ENOMEM);
+        yarn_tree_note(tree, "no memory for a process", -ENOMEM);
         return;
     }
     process->target.is_cpu_estimated = tree->times.is_cut;
@@ -73,7 +67,7 @@ int yarn_process_tree_add_first(struct yarn_process_tree *tree, pid_t pid, uint6
 
 static const char *keep_path(void *self, const char *path)
 {
-    return intern(self, path);
+    return yarn_tree_intern(self, path);
 }
 
 /* Its first thread stays out of the list until it is attached to. */
@@ -93,6 +87,7 @@ int yarn_process_tree_add_running(struct yarn_process_tree *tree, pid_t pid)
         yarn_tree_process_free(process);
         return err;
     }
+    yarn_tree_times_on_attach(&tree->times, process);
     add(tree, process);
     return 0;
 }
@@ -116,101 +111,12 @@ bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pi
     return process && yarn_tree_process_has_thread(process, (uint32_t)tid);
 }
 
-static void end_image(struct yarn_process_tree *tree, struct yarn_tree_process *process,
-                      enum yarn_dump_end_reason reason, int status)
-{
-    yarn_tree_times_on_end(&tree->times, process);
-    if (process->followed)
-        yarn_followed_end(process->followed, reason, status);
-    process->followed = NULL;
-}
-
 static void end_process(struct yarn_process_tree *tree, struct yarn_tree_process *process,
                         enum yarn_dump_end_reason reason, int status)
 {
-    end_image(tree, process, reason, status);
+    yarn_tree_end_image(tree, process, reason, status);
     yarn_processes_remove(&tree->processes, process);
     yarn_tree_process_free(process);
-}
-
-/* ---- what is recorded of one ---- */
-
-static void feed_mapping(struct yarn_tree_process *process, const struct yarn_tree_mapping *from)
-{
-    struct yarn_mapping mapping = {
-        .start = from->start,
-        .end = from->end,
-        .file_offset = from->file_offset,
-        .device = from->device,
-        .inode = from->inode,
-        .time_ns = from->time_ns,
-        .path = from->path,
-    };
-    if (yarn_module_map_add(process->followed->pipeline.map, &mapping))
-        yarn_account_count(&process->followed->account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
-}
-
-static void write_thread(struct yarn_dump_writer *writer, const struct yarn_tree_thread *from)
-{
-    struct yarn_dump_thread thread = {
-        .tid = from->tid,
-        .parent_tid = from->parent_tid,
-        .time_ns = from->time_ns,
-        .comm = yarn_span_of_text(from->name),
-    };
-    yarn_dump_write_thread(writer, &thread);
-}
-
-static bool is_wanted(const struct yarn_process_tree *tree, const struct yarn_tree_process *process)
-{
-    const struct yarn_options *options = &tree->job->options;
-    return yarn_job_is_for(options, process->facts.exe) ||
-           yarn_job_is_for(options, process->run_as);
-}
-
-/* Of an image that is known, with the threads that it has. */
-static void begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process)
-{
-    struct yarn_followed *followed = process->followed;
-    if (!is_wanted(tree, process)) {
-        process->is_ignored = true;
-        return;
-    }
-    int err = yarn_followed_begin(followed, &process->facts);
-    if (err) {
-        note(tree, followed->failure.what, err);
-        return;
-    }
-    tree->nr_dumps++;
-    for (size_t i = 0; i < process->nr_threads; i++)
-        write_thread(followed->dump.writer, &process->threads[i]);
-}
-
-/* What was seen of it before. False where it is not to be recorded. */
-static bool begin_following(struct yarn_process_tree *tree, struct yarn_tree_process *process)
-{
-    if (process->is_ignored)
-        return false;
-    int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target,
-                                process->nr_threads, &tree->shared);
-    if (err) {
-        note(tree, "no memory for a process", err);
-        process->is_ignored = true;
-        return false;
-    }
-    for (size_t i = 0; i < process->nr_mappings; i++)
-        feed_mapping(process, &process->mappings[i]);
-    if (process->has_program)
-        begin_dump(tree, process);
-    return true;
-}
-
-/* Before it is known what the image is, there is no dump for anything but what is queued. */
-static void feed(struct yarn_tree_process *process, const struct yarn_typed_record *record)
-{
-    bool is_queued = record->type == YARN_RECORD_SAMPLE || record->type == YARN_RECORD_MMAP;
-    if (process->followed && (process->has_program || is_queued))
-        yarn_followed_record(process->followed, record);
 }
 
 /* ---- records ---- */
@@ -221,17 +127,18 @@ static void feed_without_user(struct yarn_tree_process *process,
 {
     struct yarn_typed_record kernel = *record;
     kernel.perf.registers_abi = PERF_SAMPLE_REGS_ABI_NONE;
-    feed(process, &kernel);
+    yarn_tree_feed(process, &kernel);
 }
 
 static void on_sample(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
 {
     struct yarn_tree_process *process = find(tree, record->perf.pid);
     tree->nr_stray += !process;
-    if (!process || process->is_ignored || (!process->followed && !begin_following(tree, process)))
+    if (!process || process->is_ignored ||
+        (!process->followed && !yarn_tree_begin_following(tree, process)))
         return;
     if (process->has_program)
-        feed(process, record);
+        yarn_tree_feed(process, record);
     else
         feed_without_user(process, record);
 }
@@ -272,8 +179,8 @@ static void on_birth(struct yarn_process_tree *tree, const struct yarn_typed_rec
     if (!parent)
         return;
     if (!yarn_tree_process_add_thread(parent, &thread))
-        note(tree, "no memory for a thread", -ENOMEM);
-    feed(parent, record);
+        yarn_tree_note(tree, "no memory for a thread", -ENOMEM);
+    yarn_tree_feed(parent, record);
 }
 
 static void on_end(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
@@ -281,7 +188,7 @@ static void on_end(struct yarn_process_tree *tree, const struct yarn_typed_recor
     struct yarn_tree_process *process = find(tree, record->task.pid);
     if (!process)
         return;
-    feed(process, record);
+    yarn_tree_feed(process, record);
     /* Why it is known by this: the kernel takes the events away between the name and the first
      * mapping, within some 20 us, and writes an end, while the process lives on. */
     if (process->has_executed && !process->has_program && record->task.tid == record->task.pid)
@@ -299,13 +206,13 @@ static void on_exec(struct yarn_process_tree *tree, struct yarn_tree_process *pr
     struct yarn_tree_thread first = {.tid = record->comm.tid, .time_ns = record->perf.time};
     bool is_command = process->target.pid == tree->first_pid && !process->has_program;
     yarn_tree_times_pass(&tree->times, record->perf.time);
-    end_image(tree, process, YARN_DUMP_END_EXEC, -1);
+    yarn_tree_end_image(tree, process, YARN_DUMP_END_EXEC, -1);
     yarn_tree_process_exec(process, record->perf.time);
     yarn_tree_times_on_exec(&tree->times, process, record);
     memcpy(first.name, record->comm.name, sizeof first.name);
     memcpy(process->run_as, record->comm.name, sizeof process->run_as);
     if (!yarn_tree_process_add_thread(process, &first))
-        note(tree, "no memory for a thread", -ENOMEM);
+        yarn_tree_note(tree, "no memory for a thread", -ENOMEM);
     if (is_command)
         process->facts.lineage = (struct yarn_lineage){.predecessor = 0};
     process->is_ignored = !is_command && !(tree->job->options.follow & YARN_FOLLOW_EXEC);
@@ -321,7 +228,7 @@ static void on_comm(struct yarn_process_tree *tree, const struct yarn_typed_reco
         return;
     }
     yarn_tree_process_name_thread(process, record->comm.tid, record->comm.name);
-    feed(process, record);
+    yarn_tree_feed(process, record);
 }
 
 static void on_mapping(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
@@ -337,18 +244,18 @@ static void on_mapping(struct yarn_process_tree *tree, const struct yarn_typed_r
         .device = from->device,
         .inode = from->inode,
         .time_ns = record->perf.time,
-        .path = intern(tree, from->path),
+        .path = yarn_tree_intern(tree, from->path),
     };
     if (!mapping.path || !yarn_tree_process_map(process, &mapping)) {
-        note(tree, "no memory for a mapping", -ENOMEM);
+        yarn_tree_note(tree, "no memory for a mapping", -ENOMEM);
         return;
     }
-    feed(process, record);
+    yarn_tree_feed(process, record);
     if (process->has_program || mapping.path[0] != '/')
         return;
     yarn_tree_process_set_program(process, mapping.path);
     if (process->followed)
-        begin_dump(tree, process);
+        yarn_tree_begin_dump(tree, process);
 }
 
 static void on_lost(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
@@ -357,14 +264,14 @@ static void on_lost(struct yarn_process_tree *tree, const struct yarn_typed_reco
     if (!process || !process->followed || !process->has_program)
         return; /* the kernel's count has it */
     tree->nr_lost += record->lost.count;
-    feed(process, record);
+    yarn_tree_feed(process, record);
 }
 
 static void on_other(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
 {
     struct yarn_tree_process *process = find(tree, record->perf.pid);
     if (process)
-        feed(process, record);
+        yarn_tree_feed(process, record);
 }
 
 typedef void (*handle_fn)(struct yarn_process_tree *tree, const struct yarn_typed_record *record);
@@ -380,6 +287,7 @@ static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
 static void on_record(void *self, const struct yarn_typed_record *record)
 {
     struct yarn_process_tree *tree = self;
+    tree->read_ns = yarn_u64_max(tree->read_ns, record->perf.time);
     yarn_tree_times_record(&tree->times, record);
     if (handlers[record->type])
         handlers[record->type](tree, record);
@@ -422,7 +330,12 @@ static void look_for_closed(struct yarn_followed *followed, uint64_t now_ns)
 
 void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns)
 {
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     yarn_tree_times_pass(&tree->times, until_ns);
+    if (now_ns >= tree->written_ns + tree->job->options.interval_ns) {
+        tree->written_ns = now_ns;
+        yarn_tree_write(tree);
+    }
     visit(tree, yarn_followed_store);
     if (!yarn_image_cache_is_due(&tree->shared.images))
         return;
@@ -444,9 +357,18 @@ void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)
         tree->nr_lost_unsaid += count;
 }
 
+/* The one whose dump has the tree is the last. */
 void yarn_process_tree_end(struct yarn_process_tree *tree, int status)
 {
-    struct yarn_tree_process *process;
+    struct yarn_tree_process *process = NULL, *next;
+    yarn_tree_write(tree);
+    for (process = yarn_processes_next(&tree->processes, NULL); process; process = next) {
+        next = yarn_processes_next(&tree->processes, process);
+        bool is_first = process->target.pid == tree->first_pid;
+        if (!tree->holder || process->followed != tree->holder)
+            end_process(tree, process, is_first ? YARN_DUMP_END_EXIT : YARN_DUMP_END_STOPPED,
+                        is_first ? status : -1);
+    }
     while ((process = yarn_processes_next(&tree->processes, NULL))) {
         bool is_first = process->target.pid == tree->first_pid;
         end_process(tree, process, is_first ? YARN_DUMP_END_EXIT : YARN_DUMP_END_STOPPED,
@@ -458,6 +380,7 @@ void yarn_process_tree_close(struct yarn_process_tree *tree)
 {
     yarn_process_tree_end(tree, -1);
     yarn_pipeline_shared_close(&tree->shared);
+    yarn_tree_rows_close(&tree->rows);
     yarn_table_close(&tree->path_at);
     yarn_arena_close(&tree->paths);
 }

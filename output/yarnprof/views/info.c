@@ -380,6 +380,21 @@ static void print_phases(const struct yarn_profile *profile, size_t number,
     }
 }
 
+static void print_tree(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+{
+    uint64_t silent = 0;
+    for (size_t i = 0; i < dump->nr_tree_programs; i++)
+        silent += dump->tree_programs[i].silent;
+    if (!dump->has_tree)
+        return;
+    print_section(out, "Tree");
+    print_value(out, "processes", yarn_number_grouped(dump->tree.processes).text);
+    print_value(out, "silent", yarn_number_grouped(silent).text);
+    print_value(out, "CPU time", yarn_number_duration(dump->tree.cpu_ns).text);
+    if (dump->tree.counted_ns)
+        print_value(out, "event's count", yarn_number_duration(dump->tree.counted_ns).text);
+}
+
 /* From outside nobody counts it: what was not sampled is not known then. */
 static void print_cpu_time(const struct yarn_profile *profile, size_t number,
                            const struct yarn_out *out)
@@ -500,6 +515,7 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
     print_options(dump, out);
     print_threads(profile, number, out);
     print_modules(dump, out);
+    print_tree(&profile->dumps[number], out);
     print_trust(profile, number, out);
     print_unnamed(profile, number, out);
     print_messages(dump, out);

@@ -269,6 +269,51 @@ static void put_options(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_json_end_object(json);
 }
 
+static void put_tree_process(struct yarn_json *json, const struct subject *subject, size_t n)
+{
+    const struct yarn_dump_process *holder = &subject->dump->process;
+    const struct yarn_dump_tree_process *process = &subject->dump->tree_processes[n];
+    yarn_json_u64(json, "pid", process->pid);
+    yarn_json_u64(json, "ppid", process->parent_pid);
+    yarn_json_span(json, "exe", process->program);
+    yarn_json_u64(json, "start_ns", yarn_clock_shown_ns(holder, process->start_ns));
+    yarn_json_u64(json, "end_ns", yarn_clock_shown_ns(holder, process->end_ns));
+    yarn_json_text(json, "exit", yarn_dump_word_of_end_reason(process->reason));
+    yarn_json_u64_if(json, "exit_status", process->status >= 0, (uint64_t)process->status);
+    yarn_json_u64(json, "cpu_ns", process->cpu_ns);
+    yarn_json_u64(json, "sampled_ns", process->sampled_ns);
+    yarn_json_bool(json, "has_dump", process->flags & YARN_DUMP_TREE_HAS_DUMP);
+    yarn_json_bool(json, "is_estimated", process->flags & YARN_DUMP_TREE_IS_ESTIMATED);
+    yarn_json_bool(json, "is_unknown", process->flags & YARN_DUMP_TREE_IS_UNKNOWN);
+}
+
+static void put_tree_program(struct yarn_json *json, const struct subject *subject, size_t n)
+{
+    const struct yarn_dump_tree_program *program = &subject->dump->tree_programs[n];
+    yarn_json_span(json, "exe", program->program);
+    yarn_json_u64(json, "processes", program->processes);
+    yarn_json_u64(json, "silent", program->silent);
+    yarn_json_u64(json, "unknown", program->unknown);
+    yarn_json_u64(json, "cpu_ns", program->cpu_ns);
+    yarn_json_u64(json, "sampled_ns", program->sampled_ns);
+}
+
+/* Of a recording from outside. */
+static void put_tree(struct yarn_json *json, const struct subject *subject)
+{
+    const struct yarn_dump_tree *tree = &subject->dump->tree;
+    if (!subject->dump->has_tree && !subject->dump->nr_tree_programs)
+        return;
+    yarn_json_begin_object(json, "tree");
+    yarn_json_u64(json, "processes", tree->processes);
+    yarn_json_u64(json, "cpu_ns", tree->cpu_ns);
+    yarn_json_u64(json, "counted_ns", tree->counted_ns);
+    yarn_json_u64(json, "stray", tree->stray);
+    put_list(json, subject, "programs", subject->dump->nr_tree_programs, put_tree_program);
+    put_list(json, subject, "list", subject->dump->nr_tree_processes, put_tree_process);
+    yarn_json_end_object(json);
+}
+
 static void put_damage(struct yarn_json *json, const struct subject *subject, size_t n)
 {
     const struct yarn_dump_damage *damage = &subject->dump->summary.damages[n];
@@ -323,6 +368,7 @@ static void put_dump(struct yarn_json *json, const struct yarn_profile *profile,
     put_options(json, dump);
     put_list(json, &subject, "messages", dump->nr_messages, put_message);
     put_stopped(json, dump);
+    put_tree(json, &subject);
     put_list(json, &subject, "damage",
              yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages)), put_damage);
     put_list(json, &subject, "merged_from", dump->nr_froms, put_from);

@@ -70,6 +70,13 @@ void yarn_report_print_tree(const struct yarn_profile_report *report, const stru
 void yarn_report_print_missing(const struct yarn_profile_report *report, const struct yarn_out *out,
                                uint32_t event);
 
+/* Programs of trees that were recorded from outside, below the tables, and as the member "tree".
+ * -ENOMEM. */
+YARN_MUST_CHECK int yarn_report_print_programs(const struct yarn_profile_report *report,
+                                               const struct yarn_out *out);
+YARN_MUST_CHECK int yarn_report_put_programs(const struct yarn_profile_report *report,
+                                             const struct yarn_out *out);
+
 /* Functions whose shares depend on which of two clocks is asked: sentences below the tables, and a
  * list of the notes. */
 void yarn_report_print_phases(const struct yarn_profile_report *report, const struct yarn_out *out);

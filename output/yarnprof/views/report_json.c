@@ -169,5 +169,6 @@ int yarn_report_json(const struct yarn_profile_report *report, const struct yarn
         yarn_report_calls(report, out);
     else if (report->view == YARN_REPORT_TREE || report->view == YARN_REPORT_CALLERS)
         yarn_report_nodes(report, out);
-    return put_notes(report, out->json);
+    int err = yarn_report_put_programs(report, out);
+    return err ? err : put_notes(report, out->json);
 }

@@ -222,6 +222,8 @@ int yarn_report_text(const struct yarn_profile_report *report, const struct yarn
         err = yarn_report_print_side(report, out, &is_done);
     if (!err && !is_done)
         print_rows(report, out);
+    if (!err)
+        err = yarn_report_print_programs(report, out);
     yarn_report_print_phases(report, out);
     yarn_report_print_foot(report, out);
     return err;

@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "output/yarnprof/outside/following.h"
+
+#include "core/sys/clock.h"
+
+#define COUNT_EVENTS_MAX 64 /* with more open, they are only read at the end */
+
+void yarn_tree_note(struct yarn_process_tree *tree, const char *failure, int err)
+{
+    if (tree->failure)
+        return;
+    tree->failure = failure;
+    tree->error = err;
+}
+
+static void feed_mapping(struct yarn_tree_process *process, const struct yarn_tree_mapping *from)
+{
+    struct yarn_mapping mapping = {
+        .start = from->start,
+        .end = from->end,
+        .file_offset = from->file_offset,
+        .device = from->device,
+        .inode = from->inode,
+        .time_ns = from->time_ns,
+        .path = from->path,
+    };
+    if (yarn_module_map_add(process->followed->pipeline.map, &mapping))
+        yarn_account_count(&process->followed->account, YARN_DUMP_TOTAL_RECORDS_BAD, 1);
+}
+
+static void write_thread(struct yarn_dump_writer *writer, const struct yarn_tree_thread *from)
+{
+    struct yarn_dump_thread thread = {
+        .tid = from->tid,
+        .parent_tid = from->parent_tid,
+        .time_ns = from->time_ns,
+        .comm = yarn_span_of_text(from->name),
+    };
+    yarn_dump_write_thread(writer, &thread);
+}
+
+static bool is_wanted(const struct yarn_process_tree *tree, const struct yarn_tree_process *process)
+{
+    const struct yarn_options *options = &tree->job->options;
+    return yarn_job_is_for(options, process->facts.exe) ||
+           yarn_job_is_for(options, process->run_as);
+}
+
+void yarn_tree_begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+{
+    struct yarn_followed *followed = process->followed;
+    if (!is_wanted(tree, process)) {
+        process->is_ignored = true;
+        return;
+    }
+    int err = yarn_followed_begin(followed, &process->facts);
+    if (err) {
+        yarn_tree_note(tree, followed->failure.what, err);
+        return;
+    }
+    tree->nr_dumps++;
+    for (size_t i = 0; i < process->nr_threads; i++)
+        write_thread(followed->dump.writer, &process->threads[i]);
+}
+
+bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+{
+    if (process->is_ignored)
+        return false;
+    int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target,
+                                process->nr_threads, &tree->shared);
+    if (err) {
+        yarn_tree_note(tree, "no memory for a process", err);
+        process->is_ignored = true;
+        return false;
+    }
+    for (size_t i = 0; i < process->nr_mappings; i++)
+        feed_mapping(process, &process->mappings[i]);
+    if (process->has_program)
+        yarn_tree_begin_dump(tree, process);
+    return true;
+}
+
+void yarn_tree_feed(struct yarn_tree_process *process, const struct yarn_typed_record *record)
+{
+    bool is_queued = record->type == YARN_RECORD_SAMPLE || record->type == YARN_RECORD_MMAP;
+    if (process->followed && (process->has_program || is_queued))
+        yarn_followed_record(process->followed, record);
+}
+
+/* ---- the dump that has the tree ---- */
+
+static struct yarn_dump_tree_process row_of(struct yarn_process_tree *tree,
+                                            const struct yarn_tree_process *process,
+                                            enum yarn_dump_end_reason reason, int status)
+{
+    const struct yarn_followed *followed = process->followed;
+    const char *program =
+        process->has_program ? process->facts.exe : yarn_tree_intern(tree, process->run_as);
+    bool has_dump = followed && yarn_process_dump_is_begun(&followed->dump);
+    bool is_unknown = !process->has_program && reason == YARN_DUMP_END_EXIT;
+    return (struct yarn_dump_tree_process){
+        .pid = (uint32_t)process->target.pid,
+        .parent_pid = (uint32_t)process->facts.parent_pid,
+        .start_ns = process->facts.start_ns,
+        .end_ns = tree->read_ns,
+        .program = yarn_span_of_text(program ? program : ""),
+        .cpu_ns = process->target.cpu_ns,
+        .sampled_ns = has_dump ? followed->account.sampled_ns : 0,
+        .reason = reason,
+        .status = status,
+        .flags = (has_dump ? YARN_DUMP_TREE_HAS_DUMP : 0) |
+                 (process->target.is_cpu_estimated ? YARN_DUMP_TREE_IS_ESTIMATED : 0) |
+                 (is_unknown ? YARN_DUMP_TREE_IS_UNKNOWN : 0),
+    };
+}
+
+/* What the command was before it executed anything is nobody's. */
+static void add_row(struct yarn_process_tree *tree, const struct yarn_tree_process *process,
+                    enum yarn_dump_end_reason reason, int status)
+{
+    if (!process->has_program && !process->has_executed)
+        return;
+    const struct yarn_dump_tree_process row = row_of(tree, process, reason, status);
+    bool is_left_out = process->is_ignored || (process->has_program && !is_wanted(tree, process));
+    yarn_tree_rows_add(&tree->rows, &row, !(row.flags & YARN_DUMP_TREE_HAS_DUMP) && !is_left_out);
+}
+
+static uint64_t counted_ns(const struct yarn_process_tree *tree)
+{
+    uint32_t clock = tree->times.clock_event;
+    return clock == YARN_DUMP_NONE ? 0 : yarn_session_count(tree->session, clock).count;
+}
+
+static void write_rows(struct yarn_process_tree *tree, bool is_last)
+{
+    struct yarn_dump_tree *row = &tree->rows.tree;
+    row->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    row->cpu_ns = tree->times.cpu_ns - tree->kept_cpu_ns;
+    row->stray = tree->nr_stray;
+    if (is_last || tree->session->nr_events <= COUNT_EVENTS_MAX)
+        row->counted_ns = yarn_u64_minus(counted_ns(tree), tree->kept_counted_ns);
+    yarn_tree_rows_write(&tree->rows, tree->holder->dump.writer);
+}
+
+static bool can_hold(const struct yarn_tree_process *process)
+{
+    return process->followed && yarn_process_dump_is_begun(&process->followed->dump);
+}
+
+/* The command's own dump, which there is for this; else another. */
+static void find_holder(struct yarn_process_tree *tree)
+{
+    struct yarn_tree_process *process =
+        yarn_processes_find(&tree->processes, (uint32_t)tree->first_pid);
+    if (process && process->has_program && !process->followed && is_wanted(tree, process))
+        (void)yarn_tree_begin_following(tree, process);
+    if (!process || !can_hold(process))
+        process = yarn_processes_next(&tree->processes, NULL);
+    while (process && !can_hold(process))
+        process = yarn_processes_next(&tree->processes, process);
+    if (!process)
+        return;
+    tree->holder = process->followed;
+    tree->holder->account.child_times = tree->rows.silent;
+}
+
+void yarn_tree_write(struct yarn_process_tree *tree)
+{
+    if (!tree->holder)
+        find_holder(tree);
+    if (tree->holder)
+        write_rows(tree, false);
+}
+
+static void end_holding(struct yarn_process_tree *tree)
+{
+    write_rows(tree, true);
+    tree->kept_cpu_ns += tree->rows.tree.cpu_ns;
+    tree->kept_counted_ns += tree->rows.tree.counted_ns;
+    tree->holder = NULL;
+}
+
+void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_process *process,
+                         enum yarn_dump_end_reason reason, int status)
+{
+    bool is_holder = process->followed && process->followed == tree->holder;
+    yarn_tree_times_on_end(&tree->times, process);
+    if (process->followed)
+        yarn_followed_store(process->followed, 0);
+    add_row(tree, process, reason, status);
+    if (is_holder)
+        end_holding(tree);
+    if (process->followed)
+        yarn_followed_end(process->followed, reason, status);
+    process->followed = NULL;
+    if (is_holder)
+        yarn_tree_rows_begin_anew(&tree->rows);
+}

@@ -1,0 +1,36 @@
+/*
+ * SPDX-License-Identifier: Apache-2.0
+ *
+ * What a tree that is recorded consists of. Others read what is to be said of it.
+ *
+ * Threads: one. Signals: not safe.
+ */
+#pragma once
+
+#include "output/yarnprof/outside/rows.h"
+#include "output/yarnprof/outside/times.h"
+#include "output/yarnprof/outside/unfollowed.h"
+
+struct yarn_process_tree {
+    const struct yarn_job *job;         /* borrowed, as is the next */
+    const struct yarn_session *session; /* of all of them */
+    struct yarn_processes processes;
+    struct yarn_tree_times times;
+    struct yarn_tree_rows rows;
+    struct yarn_followed *holder;          /* borrowed: whose dump has these; NULL: none yet */
+    uint64_t kept_cpu_ns, kept_counted_ns; /* in dumps before that one */
+    uint64_t written_ns;                   /* when the rows were written last */
+    uint64_t read_ns;                      /* time of the latest record */
+    struct yarn_arena paths;
+    struct yarn_table path_at; /* hash of a path -> where it stands in that */
+    struct yarn_pipeline_shared shared;
+    struct yarn_unfollowed unfollowed;
+    pid_t first_pid;   /* of the command */
+    uint64_t nr_lost;  /* records, as far as a process's dump says so */
+    uint64_t nr_stray; /* samples of processes that were never announced */
+    uint64_t nr_malformed;
+    size_t nr_dumps;
+    uint64_t nr_lost_unsaid; /* there was no dump to say so */
+    const char *failure;     /* the first that a process had, and its negative errno; NULL: none */
+    int error;
+};
