@@ -35,7 +35,13 @@ struct yarn_module_map {
     const struct yarn_target *target; /* borrowed */
     struct yarn_image_cache *images;  /* own_images, or those of several maps */
     struct yarn_image_cache own_images;
+    bool is_look_wanted;
+    uint64_t looked_ns, look_ns; /* the last time; the next, at the soonest */
 };
+
+/* How often the maps are read again at most, and what part of the time that may take. */
+#define LOOK_LEAST_NS (100 * YARN_NS_PER_MS)
+enum { LOOK_SHARE = 128 };
 
 int yarn_module_map_new(struct yarn_module_map **ret_map, const struct yarn_target *target,
                         struct yarn_image_cache *images)
@@ -356,6 +362,38 @@ int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns)
     int err = read_maps(map, add_line, reading);
     yarn_pages_unmap(reading, sizeof *reading);
     return err;
+}
+
+/* Of files the kernel reports each mapping, perhaps later than the maps have it. */
+static int add_moved(void *context, const struct yarn_proc_map *line)
+{
+    struct yarn_module_map *map = context;
+    const struct yarn_mapped_range *range = line->executable && !line->inode && !line->path.size
+                                                ? yarn_range_map_find(&map->ranges, line->start)
+                                                : NULL;
+    if (!range || entry_at(map, range->number)->module.kind != YARN_MODULE_FILE)
+        return 0;
+    return yarn_module_map_add(
+        map, &(struct yarn_mapping){
+                 .start = line->start, .end = line->end, .time_ns = map->looked_ns, .path = ""});
+}
+
+void yarn_module_map_want_look(struct yarn_module_map *map)
+{
+    if (!map->look_ns)
+        map->look_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + LOOK_LEAST_NS;
+    map->is_look_wanted = true;
+}
+
+void yarn_module_map_look_again(struct yarn_module_map *map)
+{
+    uint64_t now_ns = map->is_look_wanted ? yarn_clock_ns(YARN_TIME_MONOTONIC) : 0;
+    if (now_ns < map->look_ns || !now_ns)
+        return;
+    map->looked_ns = now_ns;
+    map->is_look_wanted = read_maps(map, add_moved, map) != 0;
+    uint64_t cost_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - now_ns;
+    map->look_ns = now_ns + yarn_u64_max(LOOK_LEAST_NS, cost_ns * LOOK_SHARE);
 }
 
 void yarn_module_map_rest(struct yarn_module_map *map)

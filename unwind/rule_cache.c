@@ -43,6 +43,7 @@ int yarn_rule_cache_open(struct yarn_rule_cache *cache, struct yarn_module_map *
 
 bool yarn_rule_cache_refresh(struct yarn_rule_cache *cache)
 {
+    yarn_module_map_look_again(cache->map);
     uint64_t generation = yarn_module_map_generation(cache->map);
     if (generation == cache->generation)
         return false;
@@ -119,6 +120,8 @@ static void compile(const struct yarn_rule_cache *cache, const struct yarn_modul
 static struct yarn_cached_rule make(const struct yarn_rule_cache *cache, uint64_t lookup_ip)
 {
     const struct yarn_module *module = yarn_module_map_find(cache->map, lookup_ip);
+    if (module && module->image)
+        yarn_module_map_want_look(cache->map);
     struct yarn_cached_rule made = {
         .module = module ? module->number : YARN_MODULE_NONE,
         .function = (uint32_t)lookup_ip,

@@ -104,6 +104,28 @@ class Regenerated(harness.Case):
                     self.assertGreater(verdicts["whole"], 0.8 * verdicts.total())
 
 
+class Remapped(harness.Case):
+    """Of memory that mremap moves the kernel says nothing: code there is not a library's that was unloaded."""
+
+    def test_code_in_a_library_s_place_is_not_called_by_its_names(self):
+        host = harness.HOSTS / "remapped_x86_64"
+        if not host.exists():
+            self.skipTest("the host that generates code is for x86-64 only")
+        run = self.run_program([host, harness.HOSTS, 1500])
+        self.assertEqual(run.status, 0)
+        begun_ns = int(run.stdout)
+        before, after = collections.Counter(), collections.Counter()
+        for sample in harness.samples(run.dumps):
+            if sample.time_ns < begun_ns - 10**6:
+                before[sample.frames[0].name] += 1
+            elif sample.time_ns > begun_ns + 3 * 10**8:  # the maps are read again within 0.1 s
+                after[sample.frames[0].name] += 1
+        print(f"\n{before.most_common(2)} {after.most_common(2)}", flush=True)
+        self.assertGreater(before["alpha_inner"], 0.5 * before.total())
+        self.assertGreater(after["[unknown]"], 0.5 * after.total())
+        self.assertEqual([name for name in after if name.startswith("alpha") or "dlloop" in name], [])
+
+
 class Node(harness.Case):
     def test_node_names_its_functions(self):
         node = shutil.which("node")
