@@ -7,6 +7,7 @@ enum {
     LOWEST_ADDRESS = 4096,
     WORD_SIZE = 8,
     CALL_SIZE_MAX = 8,
+    REENTRY_SIZE = 12,
     CHAIN_GAP_MAX = 1 << 20, /* between two frame records */
     FIRST_CODE_SIZE = 256,   /* at a file's entry, of what has no caller */
 };
@@ -48,10 +49,20 @@ bool yarn_fallback_is_own_address(const struct yarn_rule_cache *cache, uint64_t 
     return cache->machine->is_call_to_next(code_before(cache, address, room));
 }
 
+/* Of generated code only: no file has an interpreter of that kind. */
+static bool is_reentry(const struct yarn_rule_cache *cache, uint64_t address)
+{
+    uint8_t room[REENTRY_SIZE];
+    const struct yarn_module *module = yarn_module_map_find(cache->map, address);
+    return module && !module->image &&
+           !yarn_target_read(yarn_module_map_target(cache->map), address, room, sizeof room) &&
+           cache->machine->is_reentry(yarn_span_of(room, sizeof room));
+}
+
 bool yarn_fallback_is_return(const struct yarn_rule_cache *cache, uint64_t address)
 {
     int64_t target;
-    return read_call(cache, address, &target);
+    return read_call(cache, address, &target) || is_reentry(cache, address);
 }
 
 /* Whether the caller's own tables, where it has some, lead on to a call, or to the end. */
@@ -82,6 +93,17 @@ static bool pop(struct yarn_rule_cache *cache, const struct yarn_rule *rule,
     return next.kind != YARN_RULE_REGISTER || next.base == cache->machine->frame;
 }
 
+/* The frame pointer marks the very frame that the code counts from the stack pointer: other code
+ * than was run would hardly say so. */
+static bool is_marked(const struct yarn_rule_cache *cache, const struct yarn_rule *rule,
+                      const struct yarn_registers *registers)
+{
+    return rule->kind == YARN_RULE_REGISTER && rule->base == cache->machine->sp &&
+           yarn_registers_has(registers, cache->machine->frame) &&
+           registers->sp + (uint64_t)(int64_t)rule->cfa_offset ==
+               registers->value[cache->machine->frame] + (uint64_t)2 * WORD_SIZE;
+}
+
 static enum yarn_step step_by_code(struct yarn_rule_cache *cache,
                                    const struct yarn_stack_copy *stack, bool *is_exact,
                                    struct yarn_registers *registers)
@@ -97,7 +119,8 @@ static enum yarn_step step_by_code(struct yarn_rule_cache *cache,
     if (!rule.is_signal && (!yarn_fallback_is_return(cache, caller.ip) ||
                             !leads_on(cache, stack, caller) || !pop(cache, &rule, &caller)))
         return YARN_STEP_UNKNOWN;
-    if (near.to && !yarn_live_code_is_proven(&cache->live, near))
+    if (near.to && !yarn_live_code_is_proven(&cache->live, near) &&
+        !is_marked(cache, &rule, registers))
         return YARN_STEP_TRUNCATED;
     *is_exact = rule.is_signal;
     *registers = caller;
@@ -127,8 +150,10 @@ static bool may_hide_frame(struct yarn_rule_cache *cache, const struct yarn_stac
     return false;
 }
 
+/* An interpreter that goes on has its frame, as its code says; what is below that may be a copy of
+ * the address that it pushed. */
 static enum yarn_step step_by_frame_pointer(struct yarn_rule_cache *cache,
-                                            const struct yarn_stack_copy *stack,
+                                            const struct yarn_stack_copy *stack, bool is_exact,
                                             struct yarn_registers *registers)
 {
     struct yarn_registers caller = *registers;
@@ -140,7 +165,8 @@ static enum yarn_step step_by_frame_pointer(struct yarn_rule_cache *cache,
     bool is_chained = saved >= caller.sp && saved - caller.sp < CHAIN_GAP_MAX;
     if (!yarn_fallback_is_return(cache, caller.ip) || !leads_on(cache, stack, caller) ||
         (!is_chained && !has_file(cache, caller.ip - 1)) ||
-        may_hide_frame(cache, stack, registers->sp, marked))
+        ((is_exact || !is_reentry(cache, registers->ip)) &&
+         may_hide_frame(cache, stack, registers->sp, marked)))
         return YARN_STEP_UNKNOWN;
     *registers = caller;
     return YARN_STEP_OK;
@@ -189,8 +215,9 @@ enum yarn_step yarn_fallback_step(struct yarn_rule_cache *cache,
     if (has_file)
         return step_by_code(cache, stack, is_exact, registers);
     bool is_nowhere = !module && *is_exact && registers->ip < LOWEST_ADDRESS;
-    enum yarn_step by_code, step = is_nowhere ? step_from_nowhere(cache, stack, registers)
-                                              : step_by_frame_pointer(cache, stack, registers);
+    enum yarn_step by_code, step = is_nowhere
+                                       ? step_from_nowhere(cache, stack, registers)
+                                       : step_by_frame_pointer(cache, stack, *is_exact, registers);
     if (step == YARN_STEP_OK) {
         *is_exact = false;
     } else if (!is_nowhere) {

@@ -20,7 +20,7 @@ enum yarn_step yarn_fallback_step(struct yarn_rule_cache *cache,
                                   struct yarn_registers *registers);
 
 /* Whether the word can be a return address: it points to code, after a call instruction if the code
- * can be read. */
+ * can be read, or to where an interpreter goes on. */
 bool yarn_fallback_is_return(const struct yarn_rule_cache *cache, uint64_t address);
 
 /* Whether the call before it leads to the address itself: it is no return address. */

@@ -96,6 +96,9 @@ struct yarn_unwind_machine {
     bool (*is_call)(struct yarn_span code, int64_t *ret_target);
     /* Whether that call is one to the return address itself, to learn it: no frame is behind it. */
     bool (*is_call_to_next)(struct yarn_span code);
+    /* Whether the code is where an interpreter goes on that pushed this address itself and then
+     * jumped: it takes its stack pointer from its frame. */
+    bool (*is_reentry)(struct yarn_span code);
     /* Whether that call is one through a word at a fixed address: *ret_slot. */
     bool (*call_slot)(struct yarn_span code, uint64_t return_address, uint64_t *ret_slot);
     /* Whether the code at the address begins with a jump through such a word. */

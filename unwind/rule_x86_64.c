@@ -254,6 +254,18 @@ static bool is_call_to_next(struct yarn_span code)
            memcmp(code.data + code.size - sizeof call, call, sizeof call) == 0;
 }
 
+/* `mov -N(%rbp),%rsp; movq $0,-N(%rbp)`: HotSpot's template interpreter, behind each invoke. */
+static bool is_reentry(struct yarn_span code)
+{
+    static const uint8_t load[] = {0x48, 0x8b, 0x65}, clear[] = {0x48, 0xc7, 0x45};
+    static const uint8_t zero[4];
+    enum { OFFSET = sizeof load, CLEAR = OFFSET + 1, CLEARED = CLEAR + sizeof clear };
+    return code.size >= CLEARED + 1 + sizeof zero && memcmp(code.data, load, sizeof load) == 0 &&
+           memcmp(code.data + CLEAR, clear, sizeof clear) == 0 && code.data[OFFSET] >= 0x80 &&
+           code.data[OFFSET] == code.data[CLEARED] &&
+           memcmp(code.data + CLEARED + 1, zero, sizeof zero) == 0;
+}
+
 /* `call *disp(%rip)` is ff 15 and four bytes. */
 static bool call_slot(struct yarn_span code, uint64_t return_address, uint64_t *ret_slot)
 {
@@ -318,6 +330,7 @@ const struct yarn_unwind_machine yarn_machine_native = {
     .allocates = yarn_code_allocates_x86_64,
     .is_call = is_call,
     .is_call_to_next = is_call_to_next,
+    .is_reentry = is_reentry,
     .call_slot = call_slot,
     .stub_slot = stub_slot,
     .jump_target = jump_target,

@@ -211,6 +211,26 @@ class Unnamed(harness.Case):
         status, said, _ = self.record_with_jit("java", "-cp", self.root, "Loop")
         self.assertEqual(status, 0, said)
 
+    def test_stacks_of_java_go_on_through_its_interpreter(self):
+        """Compiled code that an interpreted function calls, and code whose calls are patched."""
+        if not shutil.which("java") or not shutil.which("javac"):
+            self.skipTest("java is not on this machine")
+        source = self.root / "Deep.java"
+        source.write_text("""public class Deep {
+    static long inner(int n) { long s = 0; for (int i = 0; i < n; i++) s += Integer.toString(i).hashCode(); return s; }
+    static long middle(int n) { long s = 0; for (int i = 0; i < 20; i++) s += inner(n + i % 3); return s; }
+    public static void main(String[] a) {
+        long end = System.nanoTime() + 4_000_000_000L, sum = 0;
+        while (System.nanoTime() < end) sum += middle(200);
+        System.out.println(sum != 0);
+    }
+}""")
+        subprocess.run(["javac", "-d", self.root, source], check=True)
+        status, said, dumps = self.record_with_jit("java", "-cp", self.root, "Deep")
+        self.assertEqual(status, 0, said)
+        trust = harness.info(dumps)[0]["trust"]
+        self.assertGreater(trust["stacks_complete"] / trust["samples"], 0.75, trust)
+
     def test_node_leaves_no_file(self):
         node = shutil.which("node")
         if not node:

@@ -260,6 +260,31 @@ START_TEST(generated_code_is_walked_by_its_frame_pointer)
 }
 END_TEST
 
+/* As HotSpot's interpreter calls: it pushes where it goes on, here twice, as adapters leave it, and
+ * jumps there (to the second argument, which is handed the first).
+ * push %rbp; mov %rsp,%rbp; sub $24,%rsp; lea 8(%rip),%rax; push %rax; mov %rsp,-16(%rbp);
+ * push %rax; jmp *%rsi; mov -16(%rbp),%rsp; movq $0,-16(%rbp); leave; ret */
+static const uint8_t interpreter[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x18, 0x48, 0x8d,
+                                      0x05, 8,    0,    0,    0,    0x50, 0x48, 0x89, 0x65, 0xf0,
+                                      0x50, 0xff, 0xe6, 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45,
+                                      0xf0, 0,    0,    0,    0,    0xc9, 0xc3};
+
+START_TEST(generated_code_is_walked_to_an_interpreter_that_jumped_there)
+{
+    volatile int below = 1;
+    generated_fn function = generate(framed, sizeof framed);
+    generated_fn made = generate(interpreter, sizeof interpreter);
+    void (*interpret)(void (*call)(void), generated_fn function);
+    memcpy(&interpret, &made, sizeof interpret);
+    ck_assert_int_eq(yarn_module_map_read_proc(map, 1), 0);
+    interpret(take_here, function);
+    assert_whole();
+    ck_assert_uint_eq(frames_in(&by_auto, (uintptr_t)function, sizeof framed), 1);
+    ck_assert_uint_eq(frames_in(&by_auto, (uintptr_t)made, sizeof interpreter), 1);
+    ck_assert_int_eq(below, 1);
+}
+END_TEST
+
 START_TEST(generated_code_without_frames_is_walked_by_what_it_does_until_it_returns)
 {
     volatile int below = 1;
@@ -483,6 +508,7 @@ int main(void)
     tcase_add_loop_test(tests, rows_beyond_our_rules_are_walked_by_libunwind_from_the_leaf, 0,
                         YARN_COUNT_OF(hangers));
     tcase_add_loop_test(tests, generated_code_is_walked_by_its_frame_pointer, 0, 2);
+    tcase_add_test(tests, generated_code_is_walked_to_an_interpreter_that_jumped_there);
     tcase_add_test(tests, generated_code_without_frames_is_walked_by_what_it_does_until_it_returns);
     tcase_add_loop_test(tests, generated_code_that_cannot_be_followed_ends_the_walk_and_says_so, 0,
                         2);
