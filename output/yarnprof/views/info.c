@@ -3,6 +3,7 @@
 
 #include <inttypes.h>
 #include <linux/perf_event.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -48,11 +49,20 @@ static void print_label(const struct yarn_out *out, const char *label)
                   yarn_out_plain(out));
 }
 
-static void print_pair(const struct yarn_out *out, const char *label, const char *value)
+static void print_pair(const struct yarn_out *out, const char *label, const char *format, ...)
+    YARN_PRINTF(3, 4);
+static void print_pair(const struct yarn_out *out, const char *label, const char *format, ...)
 {
+    char *value;
+    va_list args;
+    va_start(args, format);
+    int size = vasprintf(&value, format, args);
+    va_end(args);
     print_label(out, label);
-    yarn_print_cut(out, value, 0);
+    yarn_print_cut(out, size < 0 ? "?" : value, 0);
     (void)fputc('\n', out->file);
+    if (size >= 0)
+        free(value);
 }
 
 static void print_section(const struct yarn_out *out, const char *title)
@@ -81,11 +91,10 @@ static void print_moment(const struct yarn_out *out, const char *label, uint64_t
 static void print_end(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     uint64_t end_ns = dump->has_end ? dump->end.time_ns : dump->last_ns;
-    print_label(out, "length");
-    (void)fprintf(out->file, "%s\n",
-                  end_ns > dump->process.start_ns
-                      ? yarn_number_duration(end_ns - dump->process.start_ns).text
-                      : "unknown");
+    print_pair(out, "length", "%s",
+               end_ns > dump->process.start_ns
+                   ? yarn_number_duration(end_ns - dump->process.start_ns).text
+                   : "unknown");
     print_label(out, "end");
     if (!dump->has_end)
         (void)fprintf(out->file, "%snone: the recording was cut off%s%s%s",
@@ -107,9 +116,8 @@ static void print_coverage(const struct yarn_profile_dump *dump, const struct ya
     struct yarn_coverage_sum sum = yarn_coverage_sum_of(dump);
     if (!dump->nr_coverage)
         return;
-    print_label(out, "recorded");
-    (void)fprintf(
-        out->file, "%s in %s; stopped for %s, with %s of CPU time\n",
+    print_pair(
+        out, "recorded", "%s in %s; stopped for %s, with %s of CPU time",
         yarn_number_duration(sum.on_ns).text, yarn_number_of_things(sum.nr_spans, "part").text,
         yarn_number_duration(sum.stopped_ns).text, yarn_number_duration(sum.stopped_cpu_ns).text);
 }
@@ -117,103 +125,86 @@ static void print_coverage(const struct yarn_profile_dump *dump, const struct ya
 /* What a merged dump was made of; damage is reported on standard error, as that of any dump. */
 static void print_froms(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
-    char text[4096 + 64];
     for (size_t i = 0; i < dump->nr_froms; i++) {
         const struct yarn_dump_from *from = &dump->froms[i];
-        (void)snprintf(text, sizeof text, "%s, %s%s", text_of(from->path),
-                       yarn_number_bytes(from->file_bytes).text,
-                       from->nr_damages ? ", damaged"
-                       : from->is_cut   ? ", cut off"
-                                        : "");
-        print_pair(out, "merged from", text);
+        print_pair(out, "merged from", "%s, %s%s", text_of(from->path),
+                   yarn_number_bytes(from->file_bytes).text,
+                   from->nr_damages ? ", damaged"
+                   : from->is_cut   ? ", cut off"
+                                    : "");
     }
 }
 
 static void print_process(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     const struct yarn_dump_process *process = &dump->process;
-    char text[512];
     print_section(out, "Process");
     if (!dump->has_process) {
         (void)fputs("  unknown: its record is missing\n", out->file);
         return;
     }
     char *line = yarn_command_line(process->cmdline);
-    print_pair(out, "command", line ? line : "");
-    print_pair(out, "executable", text_of(process->exe));
-    print_label(out, "pid");
-    (void)fprintf(out->file, "%u, child of %u\n", process->pid, process->ppid);
-    if (process->predecessor_pid) {
-        print_label(out, "predecessor");
-        (void)fprintf(out->file, "%u (another image of this process)\n", process->predecessor_pid);
-    }
+    print_pair(out, "command", "%s", line ? line : "");
+    print_pair(out, "executable", "%s", text_of(process->exe));
+    print_pair(out, "pid", "%u, child of %u", process->pid, process->ppid);
+    if (process->predecessor_pid)
+        print_pair(out, "predecessor", "%u (another image of this process)",
+                   process->predecessor_pid);
     print_froms(dump, out);
     print_moment(out, "start", process->start_realtime_ns);
     print_end(dump, out);
     print_coverage(dump, out);
     if (process->rank.size)
-        print_pair(out, "rank", text_of(process->rank));
-    (void)snprintf(text, sizeof text, "%s, Linux %s, %s, %u of %u cpus online",
-                   text_of(process->host), text_of(process->kernel), text_of(process->arch),
-                   process->cpus_online, process->cpus_present);
-    print_pair(out, "machine", text);
-    print_pair(out, "clock", yarn_dump_word_of_clock(process->clock));
+        print_pair(out, "rank", "%s", text_of(process->rank));
+    print_pair(out, "machine", "%s, Linux %s, %s, %u of %u cpus online", text_of(process->host),
+               text_of(process->kernel), text_of(process->arch), process->cpus_online,
+               process->cpus_present);
+    print_pair(out, "clock", "%s", yarn_dump_word_of_clock(process->clock));
     yarn_command_line_free(line);
 }
 
 static void print_machines(const struct yarn_machines *machines, const struct yarn_out *out)
 {
-    char text[160];
     if (machines->count < 2)
         return;
-    (void)snprintf(text, sizeof text,
-                   "%zu machines' times side by side by real time, which moved by %s meanwhile; "
-                   "how far they agree is unknown",
-                   machines->count, yarn_number_duration(yarn_machines_moved_ns(machines)).text);
-    print_pair(out, "machines", text);
+    print_pair(out, "machines",
+               "%zu machines' times side by side by real time, which moved by %s meanwhile; "
+               "how far they agree is unknown",
+               machines->count, yarn_number_duration(yarn_machines_moved_ns(machines)).text);
 }
 
 static void print_sampler(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     const struct yarn_dump_sampler *sampler = &dump->sampler;
-    char text[1024];
     if (!dump->has_sampler)
         return;
     print_section(out, "Sampler");
-    (void)snprintf(text, sizeof text, "%s (asked: %s)%s%s", text_of(sampler->got),
-                   text_of(sampler->asked), sampler->reason.size ? ": " : "",
-                   text_of(sampler->reason));
-    print_pair(out, "sampler", text);
-    print_pair(out, "samples of", yarn_kernel_word(dump));
-    (void)snprintf(text, sizeof text, "%s, reader %s", text_of(sampler->strategy),
-                   text_of(sampler->reader));
-    print_pair(out, "strategy", text);
-    (void)snprintf(text, sizeof text, "%u of %s each (asked: %s)", sampler->nr_rings,
-                   yarn_number_bytes(sampler->ring_got_bytes).text,
-                   sampler->ring_asked_bytes ? yarn_number_bytes(sampler->ring_asked_bytes).text
-                                             : "auto");
-    print_pair(out, "rings", text);
-    (void)snprintf(text, sizeof text, "%s (asked: %s)",
-                   yarn_number_bytes(sampler->stack_got_bytes).text,
-                   yarn_number_bytes(sampler->stack_asked_bytes).text);
-    print_pair(out, "stack copy", text);
+    print_pair(out, "sampler", "%s (asked: %s)%s%s", text_of(sampler->got), text_of(sampler->asked),
+               sampler->reason.size ? ": " : "", text_of(sampler->reason));
+    print_pair(out, "samples of", "%s", yarn_kernel_word(dump));
+    print_pair(out, "strategy", "%s, reader %s", text_of(sampler->strategy),
+               text_of(sampler->reader));
+    print_pair(out, "rings", "%u of %s each (asked: %s)", sampler->nr_rings,
+               yarn_number_bytes(sampler->ring_got_bytes).text,
+               sampler->ring_asked_bytes ? yarn_number_bytes(sampler->ring_asked_bytes).text
+                                         : "auto");
+    print_pair(out, "stack copy", "%s (asked: %s)",
+               yarn_number_bytes(sampler->stack_got_bytes).text,
+               yarn_number_bytes(sampler->stack_asked_bytes).text);
 }
 
 static void print_switches(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     const struct yarn_dump_sched *sched = &dump->sched;
     uint64_t cut_ns = yarn_profile_dump_cut_ns(dump);
-    char text[1024];
     if (!dump->has_sched)
         return;
-    (void)snprintf(text, sizeof text, "%s (asked: %s)%s%s", text_of(sched->got),
-                   text_of(sched->asked), sched->reason.size ? ": " : "", text_of(sched->reason));
-    print_pair(out, "scheduling", text);
+    print_pair(out, "scheduling", "%s (asked: %s)%s%s", text_of(sched->got), text_of(sched->asked),
+               sched->reason.size ? ": " : "", text_of(sched->reason));
     if (!cut_ns)
         return;
-    (void)snprintf(text, sizeof text, "%s, while there were more than asked for",
-                   yarn_number_duration(cut_ns).text);
-    print_pair(out, "  cut out", text);
+    print_pair(out, "  cut out", "%s, while there were more than asked for",
+               yarn_number_duration(cut_ns).text);
 }
 
 /* Where it had to share a counter: what it would have counted on one of its own. */
@@ -242,29 +233,20 @@ static void print_event(const struct yarn_profile_dump *dump, size_t number,
     const struct yarn_profile_dump_event *event = &dump->events[number];
     const struct yarn_dump_event *record = &event->record;
     const struct yarn_dump_count *count = &event->count;
-    char text[1024];
     if (record->error) {
-        (void)snprintf(text, sizeof text, "asked as %s, refused: %s (errno %u)%s%s",
-                       text_of(record->asked), strerror((int)record->error), record->error,
-                       record->reason.size ? "; " : "", text_of(record->reason));
-        print_pair(out, text_of(record->name), text);
+        print_pair(out, text_of(record->name), "asked as %s, refused: %s (errno %u)%s%s",
+                   text_of(record->asked), strerror((int)record->error), record->error,
+                   record->reason.size ? "; " : "", text_of(record->reason));
         return;
     }
-    (void)snprintf(text, sizeof text, "%s (asked: %s)%s%s", text_of(record->got),
-                   text_of(record->asked), record->reason.size ? ": " : "",
-                   text_of(record->reason));
-    print_pair(out, text_of(record->name), text);
-    if (record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED) {
-        (void)snprintf(text, sizeof text, "user only, the kernel is not permitted: %s",
-                       yarn_kernel_remedy());
-        print_pair(out, "", text);
-    }
+    print_pair(out, text_of(record->name), "%s (asked: %s)%s%s", text_of(record->got),
+               text_of(record->asked), record->reason.size ? ": " : "", text_of(record->reason));
+    if (record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED)
+        print_pair(out, "", "user only, the kernel is not permitted: %s", yarn_kernel_remedy());
     struct yarn_profile_status status = yarn_dump_event_status(dump, number);
-    if (status.nr_children) {
-        (void)snprintf(text, sizeof text, "children missing: %s of them ended before recording",
-                       yarn_number_grouped(status.nr_children).text);
-        print_pair(out, "", text);
-    }
+    if (status.nr_children)
+        print_pair(out, "", "children missing: %s of them ended before recording",
+                   yarn_number_grouped(status.nr_children).text);
     print_label(out, "");
     (void)fprintf(out->file, "%s", yarn_number_of_things(event->samples, "sample").text);
     if (record->frequency)
@@ -361,9 +343,8 @@ static void print_reasons(const struct yarn_profile *profile, size_t number,
     for (size_t i = 0; i < YARN_UNSAMPLED_UNKNOWN; i++) {
         if (!parts.ns[i])
             continue;
-        print_label(out, "");
-        (void)fprintf(out->file, "%12s  %s\n", yarn_number_duration(parts.ns[i]).text,
-                      yarn_unsampled_word((enum yarn_unsampled_reason)i));
+        print_pair(out, "", "%12s  %s", yarn_number_duration(parts.ns[i]).text,
+                   yarn_unsampled_word((enum yarn_unsampled_reason)i));
     }
 }
 
@@ -375,7 +356,7 @@ static void print_phases(const struct yarn_profile *profile, size_t number,
         if (phase->dump != number)
             continue;
         char *text = yarn_profile_phase_text(profile, phase);
-        print_pair(out, "in phase", text ? text : "?");
+        print_pair(out, "in phase", "%s", text ? text : "?");
         free(text);
     }
 }
@@ -406,10 +387,8 @@ static void print_cpu_time(const struct yarn_profile *profile, size_t number,
         print_value(out, "unsampled", "not known");
         return;
     }
-    print_label(out, "CPU time");
-    (void)fprintf(out->file, "%12s%s\n", yarn_number_duration(cpu_ns).text,
-                  trust->cpu_estimated ? "  estimated: too many switches, or records were lost"
-                                       : "");
+    print_pair(out, "CPU time", "%12s%s", yarn_number_duration(cpu_ns).text,
+               trust->cpu_estimated ? "  estimated: too many switches, or records were lost" : "");
     print_share_of_time(out, "in the kernel", trust->kernel_ns, cpu_ns);
     print_share_of_time(out, "unsampled", trust->unsampled_ns, cpu_ns);
     print_reasons(profile, number, out);
@@ -442,12 +421,10 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
         print_value(out, "frames unnamed", yarn_number_grouped(trust->frames_unnamed).text);
     print_cpu_time(profile, number, out);
     print_phases(profile, number, out);
-    if (trust->ends_unknown) {
-        print_label(out, "ends unknown");
-        (void)fprintf(out->file, "%12s  of threads with %s of CPU time\n",
-                      yarn_number_grouped(trust->ends_unknown).text,
-                      yarn_number_duration(trust->ends_unknown_ns).text);
-    }
+    if (trust->ends_unknown)
+        print_pair(out, "ends unknown", "%12s  of threads with %s of CPU time",
+                   yarn_number_grouped(trust->ends_unknown).text,
+                   yarn_number_duration(trust->ends_unknown_ns).text);
     if (trust->messages_lost)
         print_value(out, "messages lost", yarn_number_grouped(trust->messages_lost).text);
     print_label(out, "profiler's own");
@@ -457,8 +434,7 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
     (void)fprintf(out->file, ", %s of memory, %s written\n",
                   yarn_number_bytes(trust->memory_bytes).text,
                   yarn_number_bytes(trust->bytes_written).text);
-    print_label(out, "clean end");
-    (void)fprintf(out->file, "%12s\n", trust->clean_end ? "yes" : "no");
+    print_pair(out, "clean end", "%12s", trust->clean_end ? "yes" : "no");
 }
 
 /* Of the profile: the frames of several dumps are counted together, so it is said once. */
@@ -468,7 +444,7 @@ static void print_unnamed(const struct yarn_profile *profile, size_t number,
     char bytes[512];
     struct yarn_text text = yarn_text_of(bytes, sizeof bytes);
     if (number + 1 == profile->nr_dumps && yarn_unnamed_describe(profile, &text))
-        print_pair(out, "names", bytes);
+        print_pair(out, "names", "%s", bytes);
 }
 
 static void print_messages(const struct yarn_profile_dump *dump, const struct yarn_out *out)
@@ -493,7 +469,7 @@ static void print_options(const struct yarn_profile_dump *dump, const struct yar
         return;
     print_section(out, "Options");
     for (size_t i = 0; i < dump->nr_options; i++)
-        print_pair(out, text_of(dump->options[i].name), text_of(dump->options[i].value));
+        print_pair(out, text_of(dump->options[i].name), "%s", text_of(dump->options[i].value));
 }
 
 static void print_dump(const struct yarn_profile *profile, size_t number,
