@@ -71,7 +71,7 @@ const struct yarn_show_column yarn_report_sums[] = {
                      .is_wanted = is_two_shares),
     YARN_SHOW_COLUMN("samples", "SAMPLES", MEMBER(samples), .unit = YARN_SHOW_GROUPED, .gap = 2,
                      .width = 10, .is_wanted = is_one_share),
-    YARN_SHOW_COLUMN("total_samples", NULL, MEMBER(total_samples), .flags = YARN_SHOW_NOT_CSV),
+    YARN_SHOW_COLUMN("total_samples", NULL, MEMBER(total_samples)),
     {0},
 };
 
@@ -283,12 +283,20 @@ static const struct yarn_show_column keys[YARN_BY_COUNT][KEY_COLUMNS] = {
                        YARN_SHOW_COLUMN("value", NULL, .get = get_text)},
 };
 
+/* CSV has them last: each column keeps its place. */
+static const struct yarn_show_column csv_of_function[] = {
+    YARN_SHOW_COLUMN("module_path", NULL, .get = get_module_path, CSV_ONLY),
+    YARN_SHOW_COLUMN("inlined", NULL, .get = get_inlined, .unit = YARN_SHOW_WORD, CSV_ONLY),
+    {0},
+};
+
 void yarn_report_rows(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
+    bool has_function = report->rows.by == YARN_BY_FUNCTION || report->rows.by == YARN_BY_LINE;
     struct yarn_show_table table = {
         .out = out,
         .self = report,
-        .parts = {keys[report->rows.by], yarn_report_sums},
+        .parts = {keys[report->rows.by], yarn_report_sums, has_function ? csv_of_function : NULL},
     };
     size_t nr_shown = 0;
     yarn_show_begin(&table, "rows");
@@ -321,7 +329,8 @@ static const struct yarn_show_column nodes[] = {
 /* A list and no nest: stacks are deeper than what readers of JSON take. */
 void yarn_report_nodes(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
-    struct yarn_show_table table = {.out = out, .self = report, .parts = {nodes, yarn_report_sums}};
+    struct yarn_show_table table = {
+        .out = out, .self = report, .parts = {nodes, yarn_report_sums, csv_of_function}};
     const struct yarn_tree *tree = &report->tree;
     uint32_t number = tree->count ? 0 : YARN_DUMP_NONE;
     yarn_show_begin(&table, report->view == YARN_REPORT_TREE ? "tree" : "callers");

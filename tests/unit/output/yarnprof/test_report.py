@@ -261,6 +261,14 @@ class Report(WithDumps):
         self.assertEqual(rows[1]["self"], "30000000")
         self.assertEqual(float(rows[1]["self_percent"]), 30.0)
 
+    def test_csv_has_what_json_has(self):
+        for form in [], ["--by=line"], ["--tree"], ["--callers"]:
+            rows = json.loads(self.good("report", "--format=json", *form, self.app))
+            rows = rows.get("tree", rows.get("callers", rows["rows"]))
+            header = self.good("report", "--format=csv", *form, self.app).splitlines()[0].split(",")
+            self.assertLessEqual({key for row in rows for key in row}, {*header}, form)
+            self.assertEqual(header[-3:], ["total_samples", "module_path", "inlined"], form)
+
     def test_a_folder_is_one_profile(self):
         report = json.loads(self.good("report", "--format=json", "--by=process", self.folder))
         self.assertEqual(
