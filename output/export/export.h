@@ -34,7 +34,7 @@ struct yarn_export {
     char note[256];      /* what the file says otherwise than it was */
 };
 
-/* What a format asks for. */
+/* Needs of a format. */
 enum yarn_export_needs {
     YARN_EXPORT_TIMES = 1,   /* samples one by one, in time order */
     YARN_EXPORT_CPUS = 2,    /* sums kept apart by cpu */

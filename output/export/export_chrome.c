@@ -14,7 +14,7 @@
  * Times are µs. Exact weights are in `weights`, which no viewer looks at.
  */
 
-/* Of each track, behind the ids of the tracks before: readers take ids of all tracks for one set.
+/* Ids in a track, behind those of the tracks before: readers take ids of all tracks for one set.
  */
 enum { NODE_ROOT = 1, NODE_IDLE = 2, NODE_FIRST = 3 };
 
@@ -59,8 +59,9 @@ static int add_step(struct chrome *chrome, uint64_t time_us, uint32_t node, uint
                           &(struct step){time_us, weight, node});
 }
 
-/* As long before the sample as its weight says, or from where the one before ended, where that is
- * near: clocks tick with some jitter, and some readers pass over what is shorter than half a ms. */
+/* A sample's node begins as long before it as its weight says, or where the one before ended, if
+ * that is near: clocks tick with some jitter, and some readers pass over what is shorter than half
+ * a ms. */
 static int add_sample(struct chrome *chrome, const struct yarn_export_sample *sample, bool is_clock,
                       uint64_t *end_us)
 {

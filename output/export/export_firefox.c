@@ -14,7 +14,7 @@
 
 enum { FORMAT_VERSION = 58, GECKO_VERSION = 24 };
 
-/* What a marker stands for: a mark of the user's or what the profiler had to say, on the first
+/* A note becomes a marker: a mark of the user's or what the profiler had to say, on the first
  * track of the thread that said it, else on the first of its dump. */
 struct note {
     uint32_t track, dump;

@@ -65,7 +65,7 @@ static int by_parent_and_name(const void *a, const void *b, void *context)
                   yarn_profile_text(folded->export->profile, other->key));
 }
 
-/* Each path before what is below it, and all that before the next one beside it. */
+/* A path is before what is below it, and all that before the next one beside it. */
 static int rank(struct folded *folded)
 {
     const struct yarn_path *paths = folded->paths.list;

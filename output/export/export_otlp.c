@@ -30,7 +30,7 @@ enum table { /* ProfilesDictionary's fields; item 0 of each is empty */
              TABLE_COUNT,
 };
 
-/* What an attribute of a sample or a mapping is about. */
+/* The subject of an attribute of a sample or a mapping. */
 enum attribute { THREAD_NAME, THREAD_ID, CPU, BUILD_ID };
 
 struct dictionary {
@@ -208,7 +208,7 @@ static int location_of(struct dictionary *dictionary, uint32_t number, uint64_t 
     return put_location(dictionary, number, &location, ret_index);
 }
 
-/* Of what stands for what is missing; its key is behind those of frames. */
+/* The location of a function that stands for what is missing; its key is behind those of frames. */
 static int location_of_root(struct dictionary *dictionary, uint32_t root, uint64_t *ret_index)
 {
     const struct yarn_profile *profile = dictionary->export->profile;

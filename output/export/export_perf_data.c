@@ -42,7 +42,8 @@ struct perf_data {
     bool has_kernel;
 };
 
-/* What perf cannot open without the machine that it was recorded on has only its name. */
+/* Events that perf cannot open without the machine that they were recorded on have only their
+ * names. */
 static bool is_plain(uint32_t type)
 {
     return type == PERF_TYPE_HARDWARE || type == PERF_TYPE_SOFTWARE || type == PERF_TYPE_HW_CACHE ||
@@ -144,7 +145,7 @@ static void lay_out(struct perf_data *perf)
                             profile->frames[i].flags & YARN_DUMP_FRAME_KERNEL;
 }
 
-/* What follows each record but samples: who, when, where, and an event. */
+/* The tail of each record but samples: who, when, where, and an event. */
 static void add_identity(struct perf_data *perf, uint32_t pid, uint32_t tid, uint64_t time_ns)
 {
     yarn_perf_add_u32(&perf->file, pid);

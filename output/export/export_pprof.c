@@ -399,7 +399,7 @@ static int put_comment(struct pprof *pprof, const char *text)
     return err ? err : put(pprof, &part);
 }
 
-/* Of the whole profile, as `verify --trust` has it. */
+/* Completeness of the whole profile, as `verify --trust` has it. */
 static int put_completeness(struct pprof *pprof)
 {
     struct yarn_completeness completeness = yarn_completeness_of(pprof->export->profile);

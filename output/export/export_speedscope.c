@@ -194,7 +194,7 @@ static bool is_written(const struct speedscope *speedscope, const struct yarn_ke
     return kernel->thread != YARN_DUMP_NONE && !speedscope->kernel_ns[kernel->thread];
 }
 
-/* Of a thread without samples, or of threads that are not known. */
+/* The kernel's time of a thread without samples, or of threads that are not known. */
 static void put_kernel(const struct speedscope *speedscope, const struct yarn_kernel_time *kernel)
 {
     const struct yarn_profile *profile = speedscope->export->profile;

@@ -502,7 +502,7 @@ static int put_each(struct sqlite *sqlite, size_t count, int (*put)(struct sqlit
     return err;
 }
 
-/* As `verify --trust` has it. */
+/* Completeness, as `verify --trust` has it. */
 static int put_completeness(struct sqlite *sqlite)
 {
     struct yarn_completeness completeness = yarn_completeness_of(sqlite->export->profile);

@@ -93,7 +93,7 @@ static void begin_section(struct trace_file *file, uint16_t section)
     put_section_head(file, section, 0);
 }
 
-/* Its size is known now. */
+/* The section's size is known now. */
 static int end_section_at(const struct trace_file *file, uint16_t section, uint64_t start)
 {
     uint64_t end = place_of(file);
@@ -108,7 +108,7 @@ static int end_section(const struct trace_file *file, uint16_t section)
     return end_section_at(file, section, file->sections[section]);
 }
 
-/* Where the options lie is not known yet. */
+/* The options' place is not known yet. */
 static void put_begin(const struct trace_file *file, uint64_t options_at)
 {
     static const char magic[] = "\x17\x08\x44tracing7"; /* and its NUL */
@@ -210,7 +210,7 @@ static int put_all_events(struct trace_file *file)
     return err ? err : yarn_trace_pages_end(&file->pages);
 }
 
-/* Where each core's pages lie; the end of the last. */
+/* The places of each core's pages; the end of the last is returned. */
 static uint64_t lay_out(struct trace_file *file, uint64_t at)
 {
     at = yarn_align_up(at, YARN_TRACE_PAGE);

@@ -47,7 +47,7 @@ static int number_things(struct yarn_firefox_tables *tables)
     return err ? err : yarn_numbering_init(&tables->sources, profile->strings.count);
 }
 
-/* What is inlined follows its frame. */
+/* Inlined functions follow their frame. */
 static void look_at_frames(struct yarn_firefox_tables *tables)
 {
     const struct yarn_profile *profile = tables->export->profile;

@@ -50,7 +50,7 @@ YARN_MUST_CHECK int yarn_firefox_stack(struct yarn_firefox_tables *tables,
                                        const struct yarn_export_sample *sample,
                                        uint32_t *ret_stack);
 
-/* What a stack of the thread is made of. */
+/* A stack of the thread: its innermost frame and what is around it. */
 struct yarn_firefox_node {
     uint32_t frame;  /* of the profile or, behind all of them, a pseudo-function */
     uint32_t prefix; /* thing; YARN_DUMP_NONE: none */

@@ -36,6 +36,6 @@ YARN_MUST_CHECK int yarn_export_mappings_init(struct yarn_export_mappings *mappi
 /* Idempotent. */
 void yarn_export_mappings_fini(struct yarn_export_mappings *mappings);
 
-/* That of the executable with the most samples; `count`: none. */
+/* The mapping of the executable with the most samples; `count`: none. */
 size_t yarn_export_mappings_main(const struct yarn_export_mappings *mappings,
                                  const struct yarn_profile *profile);

@@ -49,7 +49,7 @@ YARN_MUST_CHECK int yarn_perf_file_init(struct yarn_perf_file *perf, FILE *file,
 /* Idempotent; without finish the file is invalid. */
 void yarn_perf_file_fini(struct yarn_perf_file *perf);
 
-/* Each attribute gets one id: 1 + its number. Then begin the data. */
+/* Attributes get one id each: 1 + its number. Then begin the data. */
 void yarn_perf_put_attrs(struct yarn_perf_file *perf, const struct perf_event_attr *attrs,
                          size_t count);
 

@@ -43,13 +43,13 @@ struct yarn_export_path {
 YARN_MUST_CHECK int yarn_export_path(const struct yarn_profile *profile, uint32_t stack,
                                      struct yarn_export_path *path);
 
-/* What an event has that passes. */
+/* The sum of an event's samples that pass. */
 struct yarn_export_total {
     uint64_t weight;
     uint64_t count;
 };
 
-/* One an event of the profile; owned by the caller, freed by free(). NULL: no memory. */
+/* Totals, one an event of the profile; owned by the caller, freed by free(). NULL: no memory. */
 YARN_MUST_CHECK struct yarn_export_total *yarn_export_totals(const struct yarn_export *export);
 
 /* CPU time in the kernel that was not sampled, a row each thread as far as it is known: [kernel] in
@@ -61,7 +61,8 @@ YARN_MUST_CHECK int yarn_export_kernel(const struct yarn_export *export,
 /* Beside the pseudo-functions: [kernel], which no stack has. */
 enum { YARN_EXPORT_KERNEL_ROOT = YARN_FUNCTION_PSEUDO_COUNT };
 
-/* As a sample of weight without count, time, stack and cpu; its thread may be YARN_DUMP_NONE. */
+/* The kernel's time as a sample of weight without count, time, stack and cpu; its thread may be
+ * YARN_DUMP_NONE. */
 struct yarn_export_sample yarn_export_kernel_sample(const struct yarn_profile *profile,
                                                     const struct yarn_kernel_time *time);
 

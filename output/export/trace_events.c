@@ -10,7 +10,7 @@
 enum { CORES_MAX = 8192, NAMES_MAX = 1 << 22 };
 #define UNKNOWN_PID UINT32_MAX
 
-/* As the kernel has it where long has 64 bits; for dumps without the kernel's own. */
+/* The kernel's format where long has 64 bits; for dumps without the kernel's own. */
 static const char made_format[] =
     "name: sched_switch\nID: 60000\nformat:\n"
     "\tfield:unsigned short common_type;\toffset:0;\tsize:2;\tsigned:0;\n"
@@ -129,7 +129,7 @@ static bool find_field(struct yarn_span format, const char *name, struct yarn_tr
     return yarn_trace_format_find(format, yarn_span_of_text(name), field);
 }
 
-/* What is made stands in the format of sched_switch that the others have. */
+/* Records that are made stand in the format of sched_switch that the others have. */
 static int find_switching(struct yarn_trace_events *events, struct yarn_export *export)
 {
     size_t at = 0;
@@ -236,7 +236,7 @@ static int note_side(struct yarn_trace_events *events, const struct yarn_trace_s
     return note_name(events, number_in(&side->pid, raw), yarn_trace_field_bytes(&side->comm, raw));
 }
 
-/* Who a sample is of, by both of its numbers, and what it calls others. */
+/* A sample's thread, by both of its numbers, and what it calls others. */
 static int learn_from(struct yarn_trace_events *events, const struct yarn_timeline_entry *entry)
 {
     const struct yarn_trace_format *format;

@@ -43,7 +43,7 @@ void yarn_trace_pages_fini(struct yarn_trace_pages *pages);
 YARN_MUST_CHECK int yarn_trace_pages_put(struct yarn_trace_pages *pages, uint32_t core,
                                          uint64_t time_ns, struct yarn_span event);
 
-/* What is begun is filled up. `nr_pages` of each core says then how many there are. */
+/* Pages that are begun are filled up. `nr_pages` of each core says then how many there are. */
 YARN_MUST_CHECK int yarn_trace_pages_end(struct yarn_trace_pages *pages);
 
 /* From here on the same events are put again and written: each core has its `at`. */

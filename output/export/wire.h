@@ -18,7 +18,7 @@ struct yarn_wire {
 #define YARN_WIRE_EMPTY ((struct yarn_wire){0})
 
 void yarn_wire_u64(struct yarn_wire *wire, uint32_t field, uint64_t value);
-/* Also a 0, where one is other than none. */
+/* A 0 is written, too, where one is other than none. */
 void yarn_wire_set_u64(struct yarn_wire *wire, uint32_t field, uint64_t value);
 void yarn_wire_fixed64(struct yarn_wire *wire, uint32_t field, uint64_t value);
 /* Bytes, a text or a message: also where it is empty. */
@@ -27,7 +27,7 @@ void yarn_wire_text(struct yarn_wire *wire, uint32_t field, const char *text);
 /* Repeated and packed. */
 void yarn_wire_packed(struct yarn_wire *wire, uint32_t field, const uint64_t *values, size_t count);
 
-/* What is written between is a message in that field. */
+/* Fields that are written between are a message in that field. */
 size_t yarn_wire_begin(struct yarn_wire *wire, uint32_t field);
 void yarn_wire_end(struct yarn_wire *wire, size_t begin);
 

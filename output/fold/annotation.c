@@ -416,7 +416,7 @@ int yarn_annotation_sum(const struct yarn_annotation *annotation, uint32_t event
     return err;
 }
 
-/* Each function once, although it may have been inlined into itself. */
+/* Functions count once each, although one may have been inlined into itself. */
 static void add_self_of_chain(const struct yarn_profile *profile, const struct yarn_cell *cell,
                               struct yarn_group *selfs)
 {

@@ -31,7 +31,7 @@ struct yarn_annotation_extent {
     uint64_t start, end;
 };
 
-/* Each pointer without another word is an owned array; its count follows. */
+/* Pointers without another word are owned arrays; their counts follow. */
 struct yarn_annotation {
     const struct yarn_profile *profile; /* borrowed, as what the choice points to; outlive it */
     struct yarn_choice choice;          /* of the build that is shown */
@@ -52,7 +52,7 @@ struct yarn_annotation {
     uint32_t *instruction_keys, *line_keys; /* one a stack; YARN_DUMP_NONE: not of the function */
 };
 
-/* Of one event. */
+/* Sums of one event. */
 struct yarn_annotation_sums {
     struct yarn_group whole;
     struct yarn_group *instructions; /* owned arrays, by number */
@@ -73,6 +73,6 @@ YARN_MUST_CHECK int yarn_annotation_sum(const struct yarn_annotation *annotation
                                         struct yarn_annotation_sums *ret_sums);
 void yarn_annotation_sums_fini(struct yarn_annotation_sums *sums);
 
-/* What each function of the profile spent itself, including what was inlined into it. */
+/* Groups, one a function of the profile: what it spent itself and what was inlined into it did. */
 YARN_MUST_CHECK int yarn_annotation_selfs(const struct yarn_choice *choice, uint32_t event,
                                           struct yarn_group **ret_selfs);

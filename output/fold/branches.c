@@ -28,7 +28,7 @@ static int compare_counts(const void *a, const void *b)
     return order ? order : compare_ends(a, b);
 }
 
-/* Those of the same ends and event become one. */
+/* Branches of the same ends and event become one. */
 static void join(struct yarn_branches *branches)
 {
     size_t count = 0;

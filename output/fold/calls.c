@@ -10,7 +10,7 @@
 struct builder {
     const struct yarn_choice *choice;
     const struct yarn_profile *profile; /* the choice's */
-    uint8_t *is_own;                    /* owned: stacks that end in the handling of a probe */
+    uint8_t *is_handling;               /* owned: stacks that end in the handling of a probe */
 };
 
 static const char *text_of_module(const struct yarn_profile *profile, uint32_t function)
@@ -24,7 +24,8 @@ static bool is_of_kernel(const struct yarn_profile *profile, uint32_t function)
     return strcmp(text_of_module(profile, function), "[kernel.kallsyms]") == 0;
 }
 
-/* Where the kernel goes for a breakpoint, its own or a debug register's, and nowhere else. */
+/* Functions through which the kernel goes for a breakpoint, its own or a debug register's, and for
+ * nothing else. */
 static bool is_probe_handling(const struct yarn_profile *profile, uint32_t function)
 {
     static const char *const names[] = {"asm_exc_int3", "exc_int3", "asm_exc_debug", "exc_debug"};
@@ -39,14 +40,14 @@ static bool is_probe_handling(const struct yarn_profile *profile, uint32_t funct
 
 /* From the outside in: a stack ends in it where its frame is, or the one around is and it is the
  * kernel's. */
-static void find_own(struct builder *builder)
+static void find_handling(struct builder *builder)
 {
     const struct yarn_profile *profile = builder->profile;
     for (size_t i = 0; i < profile->nr_stacks; i++) {
         const struct yarn_profile_stack *stack = &profile->stacks[i];
-        bool is_around = stack->parent != YARN_DUMP_NONE && builder->is_own[stack->parent];
-        builder->is_own[i] = is_probe_handling(profile, stack->function) ||
-                             (is_around && is_of_kernel(profile, stack->function));
+        bool is_around = stack->parent != YARN_DUMP_NONE && builder->is_handling[stack->parent];
+        builder->is_handling[i] = is_probe_handling(profile, stack->function) ||
+                                  (is_around && is_of_kernel(profile, stack->function));
     }
 }
 
@@ -54,12 +55,12 @@ static void find_own(struct builder *builder)
  * where the stack says nothing of it. */
 static uint32_t probed_in(const struct builder *builder, uint32_t stack)
 {
-    while (stack != YARN_DUMP_NONE && builder->is_own[stack])
+    while (stack != YARN_DUMP_NONE && builder->is_handling[stack])
         stack = builder->profile->stacks[stack].parent;
     return stack == YARN_DUMP_NONE ? stack : builder->profile->stacks[stack].function;
 }
 
-/* Of one dump's event: whether each of its occurrences is a call. The fields of a probe at a
+/* Whether each occurrence of one dump's event is a call. The fields of a probe at a
  * function's return have another name. */
 static bool counts_calls(const struct yarn_dump_event *event)
 {
@@ -88,7 +89,7 @@ static struct yarn_call_row *row_of(struct yarn_calls *calls, uint32_t event)
     return &calls->rows[calls->count - 1];
 }
 
-/* One row a probe, with its exact count over all dumps. */
+/* Rows, one a probe, with its exact count over all dumps. */
 static int add_probes(const struct yarn_profile *profile, struct yarn_calls *calls)
 {
     for (size_t i = 0; i < profile->nr_dumps; i++) {
@@ -107,7 +108,7 @@ static int add_probes(const struct yarn_profile *profile, struct yarn_calls *cal
     return 0;
 }
 
-/* Where most of the probe's samples are. */
+/* A probe's function is the one in which most of its samples are. */
 static int find_functions(const struct builder *builder, struct yarn_calls *calls)
 {
     const struct yarn_profile *profile = builder->profile;
@@ -131,7 +132,7 @@ static int find_functions(const struct builder *builder, struct yarn_calls *call
     return 0;
 }
 
-static void add_own(struct builder *builder, struct yarn_calls *calls)
+static void add_handling(struct builder *builder, struct yarn_calls *calls)
 {
     const struct yarn_profile *profile = builder->profile;
     const struct yarn_cell *cell;
@@ -139,7 +140,7 @@ static void add_own(struct builder *builder, struct yarn_calls *calls)
         if (cell->stack == YARN_DUMP_NONE)
             continue;
         calls->knows_probe_ns |= is_of_kernel(profile, profile->stacks[cell->stack].function);
-        if (builder->is_own[cell->stack])
+        if (builder->is_handling[cell->stack])
             calls->probe_ns += cell->weight;
     }
 }
@@ -154,7 +155,7 @@ static int add_times(const struct builder *builder, struct yarn_calls *calls)
     struct yarn_fold fold;
     for (size_t i = 0; keys && i < profile->nr_stacks; i++)
         keys[i] = profile->stacks[i].function;
-    choice.left_out = builder->is_own;
+    choice.left_out = builder->is_handling;
     int err = yarn_fold_init(&fold, profile, keys);
     if (!err)
         err = groups ? yarn_fold_add(&fold, &choice, calls->clock, groups) : -ENOMEM;
@@ -180,14 +181,14 @@ static int compare(const void *a, const void *b)
 
 static int build(struct builder *builder, struct yarn_calls *calls)
 {
-    find_own(builder);
+    find_handling(builder);
     int err = add_probes(builder->profile, calls);
     if (!err)
         err = find_functions(builder, calls);
     calls->clock = find_clock(builder->profile);
     if (calls->clock == YARN_DUMP_NONE)
         return err;
-    add_own(builder, calls);
+    add_handling(builder, calls);
     if (!err)
         err = add_times(builder, calls);
     if (calls->count)
@@ -200,11 +201,11 @@ int yarn_calls_build(const struct yarn_choice *choice, struct yarn_calls *ret_ca
     struct builder builder = {
         .choice = choice,
         .profile = choice->profile,
-        .is_own = calloc(choice->profile->nr_stacks + 1, 1),
+        .is_handling = calloc(choice->profile->nr_stacks + 1, 1),
     };
     *ret_calls = (struct yarn_calls){.clock = YARN_DUMP_NONE};
-    int err = builder.is_own ? build(&builder, ret_calls) : -ENOMEM;
-    free(builder.is_own);
+    int err = builder.is_handling ? build(&builder, ret_calls) : -ENOMEM;
+    free(builder.is_handling);
     if (err)
         yarn_calls_fini(ret_calls);
     return err;

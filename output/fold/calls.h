@@ -28,7 +28,7 @@ struct yarn_calls {
     bool knows_probe_ns; /* the kernel is sampled */
 };
 
-/* What a hit costs: the mean of all; 0 where it is not known. */
+/* The cost of a hit, the mean of all; 0 where it is not known. */
 static inline uint64_t yarn_calls_probe_ns(const struct yarn_calls *calls)
 {
     return calls->knows_probe_ns && calls->nr_hits ? calls->probe_ns / calls->nr_hits : 0;

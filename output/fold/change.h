@@ -31,7 +31,7 @@
 
 #include "core/base/base.h"
 
-/* What a function spent is divided by: what all spent, seconds of recording, runs, marks. */
+/* The divisor of what a function spent: what all spent, seconds of recording, runs, marks. */
 enum yarn_diff_scale {
     YARN_DIFF_SHARES,
     YARN_DIFF_SECONDS,
@@ -48,13 +48,13 @@ struct yarn_change {
     double values[2]; /* before, after: percent, or the event's unit a second, run or mark */
     double change;    /* the difference */
     double low, high; /* the interval */
-    /* Of after / before; it holds 1 where the other one holds 0. NAN: of shares, and
-     * where what was before may be 0. */
+    /* The interval of after / before, which holds 1 where the other one holds 0. NAN: of shares,
+     * and where what was before may be 0. */
     double ratio_low, ratio_high;
     bool is_noise;
 };
 
-/* What runs add up to, for the spread: x is a run's weight here, d what it is divided by. */
+/* Sums over runs, for the spread: x is a run's weight here, d its divisor. */
 struct yarn_diff_spread {
     double squares, products[YARN_DIFF_SCALE_COUNT]; /* sum of x^2; of x d */
 };
@@ -65,7 +65,7 @@ struct yarn_diff_sum {
     struct yarn_diff_spread runs;
 };
 
-/* What is divided by, of all runs: of shares nothing, since that is the wholes'. */
+/* Divisors, of all runs: for shares none, since theirs are the wholes. */
 struct yarn_diff_bases {
     double sums[YARN_DIFF_SCALE_COUNT];    /* 0: nothing is known by this scale */
     double squares[YARN_DIFF_SCALE_COUNT]; /* of each run's */

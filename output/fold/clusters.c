@@ -38,7 +38,7 @@ struct builder {
  * start the child, a moment before it has gone. */
 #define GOING_NS YARN_NS_PER_SECOND
 
-/* Of dumps that another kernel, or another container, gave the same number. */
+/* Dumps of one number that are compared: other kernels and containers give it, too. */
 enum { SAME_NUMBER_MAX = 64 };
 
 static int order_keys(struct key a, struct key b)
@@ -193,7 +193,7 @@ static bool join_run(struct builder *builder, uint32_t dump)
     return false;
 }
 
-/* It goes on with a process of which there is a dump. */
+/* The chain goes on with a process of which there is a dump. */
 static bool goes_on(const struct builder *builder, uint32_t dump)
 {
     const struct yarn_dump_process *process = process_of(builder, dump);

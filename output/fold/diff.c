@@ -18,7 +18,7 @@ struct builder {
     uint32_t kernel;            /* of the match: [kernel] */
 };
 
-/* What is worked out of one profile before its events are added. */
+/* One profile, with what is worked out before its events are added. */
 struct side {
     size_t number;
     const struct yarn_profile *profile;
@@ -157,7 +157,7 @@ static void join_run(struct builder *builder, const struct side *side, const str
     }
 }
 
-/* Of the event, all threads of one run; YARN_DUMP_NONE: of all. */
+/* The event's sum over all threads of one run; YARN_DUMP_NONE: of all runs. */
 static struct yarn_sum whole_of(const struct side *side, uint32_t event, uint32_t run)
 {
     const struct yarn_profile *profile = side->profile;
@@ -173,7 +173,7 @@ static struct yarn_sum whole_of(const struct side *side, uint32_t event, uint32_
     return whole;
 }
 
-/* As if it had been sampled once a period. */
+/* The kernel's time, as if it had been sampled once a period. */
 static struct yarn_sum kernel_of(const struct builder *builder, const struct side *side,
                                  uint32_t event, uint32_t run)
 {
@@ -196,7 +196,7 @@ static void add_whole(struct yarn_diff_sum *total, const struct yarn_sum *whole)
     total->runs.squares += (double)whole->weight * (double)whole->weight;
 }
 
-/* What the kernel's part is a share of is itself and what was sampled. */
+/* The kernel's part is a share of itself and what was sampled. */
 static void add_kernel(struct builder *builder, const struct side *side,
                        struct yarn_diff_event *event, const struct yarn_sum *sampled,
                        const double bases[YARN_DIFF_SCALE_COUNT], struct yarn_sum kernel)

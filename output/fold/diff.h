@@ -32,7 +32,7 @@ struct yarn_diff_event {
     bool is_missing[2];             /* it was not recorded there: nothing is compared */
     struct yarn_diff_sum totals[2]; /* of all samples in the time that is looked at */
     struct yarn_diff_sum wholes[2]; /* with [kernel] */
-    /* Of the wholes; of shares, which are 100 % of both, nothing. */
+    /* Changes of the wholes; none by shares, which are 100 % of both. */
     struct yarn_change changes[YARN_DIFF_SCALE_COUNT];
 };
 

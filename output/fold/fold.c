@@ -131,7 +131,7 @@ struct yarn_sum *yarn_stack_sums(const struct yarn_choice *choice, uint32_t even
     return sums;
 }
 
-/* What is innermost, and what stands for stacks, or their root sides, that are missing. */
+/* Innermost frames, and functions that stand for stacks, or their root sides, that are missing. */
 static void add_ends(const struct yarn_fold *fold, const struct yarn_choice *choice, uint32_t event,
                      struct yarn_group *groups)
 {

@@ -44,7 +44,7 @@ void yarn_fold_fini(struct yarn_fold *fold);
 YARN_MUST_CHECK int yarn_fold_add(const struct yarn_fold *fold, const struct yarn_choice *choice,
                                   uint32_t event, struct yarn_group *groups);
 
-/* One item a stack of the profile, with what is below it, and one more with all that passes. Owned
+/* Sums, one a stack of the profile, with what is below it, and one more with all that passes. Owned
  * by the caller, who frees it with free(); NULL: no memory. */
 YARN_MUST_CHECK struct yarn_sum *yarn_stack_sums(const struct yarn_choice *choice, uint32_t event);
 

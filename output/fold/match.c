@@ -76,7 +76,7 @@ static void note_builds(const struct yarn_profile *profile, const struct yarn_ta
     }
 }
 
-/* Of each module that a profile saw; empty where unknown or where there were several. */
+/* Build ids of the modules that a profile saw; empty where unknown or where there were several. */
 static struct yarn_span *builds_of(const struct yarn_profile *profile)
 {
     struct yarn_table index = YARN_TABLE_CLOSED;
@@ -207,7 +207,8 @@ static uint32_t alone_with_name(struct matcher *matcher, const struct yarn_match
     return is_taken ? YARN_DUMP_NONE : theirs;
 }
 
-/* What is left of `before` finds its name in `after`; its former number stands for nothing then. */
+/* Functions left of `before` find their names in `after`; their former numbers stand for nothing
+ * then. */
 static int match_by_name(struct matcher *matcher)
 {
     struct yarn_match *match = matcher->match;

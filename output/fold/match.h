@@ -32,7 +32,7 @@ struct yarn_match {
 YARN_MUST_CHECK int yarn_match_build(const struct yarn_profile *before,
                                      const struct yarn_profile *after,
                                      struct yarn_match *ret_match);
-/* One more, of no module, that no function of a profile is. */
+/* Adds a function of no module, which no function of a profile is. */
 YARN_MUST_CHECK int yarn_match_add_pseudo(struct yarn_match *match, const char *name,
                                           uint32_t *ret_number);
 void yarn_match_fini(struct yarn_match *match);

@@ -170,7 +170,8 @@ static int builder_init(struct builder *builder, const struct yarn_choice *choic
     return err;
 }
 
-/* Where functions are filtered, `self` is what they spent and `total` what was spent below them. */
+/* `self`, where functions are filtered, is what they spent, and `total` what was spent below them.
+ */
 static void add_by_cell(struct builder *builder, uint32_t event)
 {
     const struct yarn_profile *profile = builder->profile;

@@ -41,7 +41,7 @@ const struct yarn_by_key *yarn_by_key(enum yarn_by by);
 
 /* Keys are below it. */
 size_t yarn_by_count(const struct yarn_profile *profile, enum yarn_by by);
-/* Of the stack's frame, or of a cell. */
+/* The key of the stack's frame, or of a cell. */
 uint32_t yarn_by_of_stack(const struct yarn_profile *profile, enum yarn_by by,
                           const struct yarn_profile_stack *stack);
 uint32_t yarn_by_of_cell(const struct yarn_profile *profile, enum yarn_by by,

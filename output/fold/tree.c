@@ -7,7 +7,7 @@
 
 /* ---- nodes ---- */
 
-/* As the first child of `parent` (YARN_DUMP_NONE: a root). */
+/* The node becomes the first child of `parent` (YARN_DUMP_NONE: a root). */
 static int add_node(struct yarn_tree *tree, uint32_t parent, uint32_t function, uint32_t event,
                     uint32_t *ret_node)
 {
