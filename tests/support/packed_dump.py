@@ -195,12 +195,12 @@ class Dump:
         self.named("STREAMS", streams, usual)
         self.named("SAMPLES", count, columns)
 
-    def begin(self, pid=1, name="made"):
+    def begin(self, pid=1, name="made", command=None):
         """What every process has: itself, an event, a first thread."""
         exe = self.text(f"/usr/bin/{name}")
         clock, unit = self.text("cpu-clock"), self.text("ns")
         self.record("PROCESS", pid=pid, start_ns=self.time_ns, cpus_present=1, cpus_online=1,
-                    page_bytes=4096, exe=exe, cmdline=exe)
+                    page_bytes=4096, exe=exe, cmdline=self.text(command) if command else exe)
         self.record("EVENT", number=0, name=clock, asked=clock, got=clock, unit=unit, flags=1,
                     period=1000)
         self.record("THREAD", tid=pid, comm=self.text(name))

@@ -117,28 +117,34 @@ bool yarn_filter_has_event(const struct yarn_filter *filter, const struct yarn_p
     return list_has(filter->lists[YARN_FILTER_EVENT], name, name);
 }
 
-bool yarn_filter_has_task(const struct yarn_filter *filter, const char *comm, uint32_t tid,
-                          const char *process, uint32_t pid)
+static bool has_process(const struct yarn_filter *filter, const char *name, uint32_t pid)
 {
-    char tid_text[16], pid_text[16];
-    (void)snprintf(tid_text, sizeof tid_text, "%u", tid);
-    (void)snprintf(pid_text, sizeof pid_text, "%u", pid);
-    return list_has(filter->lists[YARN_FILTER_THREAD], comm, tid_text) &&
-           list_has(filter->lists[YARN_FILTER_COMM], comm, comm) &&
-           list_has(filter->lists[YARN_FILTER_PROCESS], process, pid_text);
+    char text[16];
+    (void)snprintf(text, sizeof text, "%u", pid);
+    return list_has(filter->lists[YARN_FILTER_PROCESS], name, text);
+}
+
+bool yarn_filter_has_task(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                          uint32_t dump, const char *comm, uint32_t tid)
+{
+    char text[16];
+    (void)snprintf(text, sizeof text, "%u", tid);
+    if (!list_has(filter->lists[YARN_FILTER_THREAD], comm, text) ||
+        !list_has(filter->lists[YARN_FILTER_COMM], comm, comm))
+        return false;
+    if (dump == YARN_DUMP_NONE)
+        return has_process(filter, comm, tid);
+    const struct yarn_profile_dump *of = &profile->dumps[dump];
+    return has_process(filter, yarn_profile_text(profile, of->comm), of->process.pid) ||
+           has_process(filter, yarn_profile_text(profile, of->program), of->process.pid);
 }
 
 bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_profile *profile,
                             uint32_t number)
 {
     const struct yarn_profile_thread *thread = &profile->threads[number];
-    const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
-    const uint32_t names[] = {dump->comm, dump->program};
-    for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
-        if (yarn_filter_has_task(filter, yarn_profile_text(profile, thread->comm), thread->tid,
-                                 yarn_profile_text(profile, names[i]), dump->process.pid))
-            return true;
-    return false;
+    return yarn_filter_has_task(filter, profile, thread->dump,
+                                yarn_profile_text(profile, thread->comm), thread->tid);
 }
 
 bool yarn_filter_is_by_thread(const struct yarn_filter *filter)

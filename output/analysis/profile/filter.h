@@ -59,9 +59,10 @@ bool yarn_filter_has_thread(const struct yarn_filter *filter, const struct yarn_
                             uint32_t thread);
 bool yarn_filter_has_function(const struct yarn_filter *filter, const struct yarn_profile *profile,
                               uint32_t function);
-/* The same of a thread that is in no profile. */
-bool yarn_filter_has_task(const struct yarn_filter *filter, const char *comm, uint32_t tid,
-                          const char *process, uint32_t pid);
+/* The same of a thread by its name and number, of the profile's dump; or of no process that was
+ * recorded (YARN_DUMP_NONE), which is then one of its own. */
+bool yarn_filter_has_task(const struct yarn_filter *filter, const struct yarn_profile *profile,
+                          uint32_t dump, const char *comm, uint32_t tid);
 /* False where every thread passes. */
 bool yarn_filter_is_by_thread(const struct yarn_filter *filter);
 /* False where every function passes. */

@@ -162,24 +162,15 @@ static uint64_t start_of(const struct yarn_stream_list *streams)
     return start_ns;
 }
 
-static const char *name_of_process(const struct yarn_profile *profile,
-                                   const struct yarn_stream *stream)
-{
-    return profile && stream->dump < profile->nr_dumps
-               ? yarn_profile_text(profile, profile->dumps[stream->dump].comm)
-               : "";
-}
-
 bool yarn_stream_view_has_thread(const struct yarn_stream_view *shown,
                                  const struct yarn_stream *stream, const struct yarn_entry *entry)
 {
-    const char *task = yarn_stream_task(stream, entry);
     if (!yarn_filter_is_by_thread(shown->filter))
         return true;
     bool is_own = yarn_stream_is_own(stream, entry->pid);
-    return yarn_filter_has_task(shown->filter, task, (uint32_t)entry->pid,
-                                is_own ? name_of_process(shown->profile, stream) : task,
-                                is_own ? stream->pid : (uint32_t)entry->pid);
+    return yarn_filter_has_task(shown->filter, shown->profile,
+                                is_own ? stream->dump : YARN_DUMP_NONE,
+                                yarn_stream_task(stream, entry), (uint32_t)entry->pid);
 }
 
 bool yarn_stream_choice_passes(struct yarn_stream_choice *choice, const struct yarn_entry *entry)

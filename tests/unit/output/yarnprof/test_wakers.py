@@ -47,7 +47,7 @@ class Wakers(WithDumps):
         """Thread 8 runs in µs 100 to 110, 170 to 200 and 350 to 360, thread 7 from 0 to 400. Wakings:
         (µs, waker, woken, perhaps common_flags), numbers there higher by `shift`, as in a pid namespace."""
         dump = Dump()
-        dump.begin(pid=7, name="app")
+        dump.begin(pid=7, name="app", command="link")
         name = dump.text("sched:sched_waking")
         dump.record("EVENT", number=1, name=name, asked=name, got=name, unit=dump.text("events"), type=2,
                     period=1, flags=flags, format=dump.text(FORMAT))
@@ -82,6 +82,7 @@ class Wakers(WithDumps):
     def test_couplebreak_chooses_threads_and_events_that_only_the_events_know(self):
         path = self.made([(150, 7, 8), (300, OTHER, 8)])
         for option, pids in ((f"--thread={OTHER}", [OTHER]), (f"--process={OTHER}", [OTHER]), ("--thread=8", [8, 8]),
+                             ("--process=app", [7, 8, 8]), ("--process=link", [7, 8, 8]),
                              ("--event=couplebreak/*", [8, 8])):
             made = json.loads(self.good("sched", "--couplebreak", "--format=json", option, path))
             self.assertEqual([event["pid"] for event in made["events"]
