@@ -19,6 +19,7 @@ static int note_process(void *self, const struct yarn_dump_process *process)
     if (!process->pid)
         return 0;
     source->has_process = true;
+    source->pid = process->pid;
     source->start_ns = process->start_ns;
     source->start_realtime_ns = process->start_realtime_ns;
     yarn_machine_name(process, source->machine);

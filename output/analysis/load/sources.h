@@ -11,6 +11,7 @@
 struct yarn_source {
     char *path;        /* owned */
     bool has_process;  /* the first record was found */
+    uint32_t pid;      /* of it */
     uint64_t start_ns; /* of the recording */
     uint64_t start_realtime_ns;
     char machine[128]; /* as yarn_machine_name says */

@@ -12,7 +12,7 @@
 #include "output/analysis/load/load.h"
 #include "output/analysis/value/runtime.h"
 #include "output/dump/merger.h"
-#include "output/dump/reader.h"
+#include "output/store/array.h"
 #include "output/yarnprof/io/new_file.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/verbs/launch.h"
@@ -53,12 +53,6 @@ int yarn_jit_set(void)
     return yarn_launch_set(VARIABLE, bytes);
 }
 
-static int note_pid(void *self, const struct yarn_dump_process *process)
-{
-    *(uint32_t *)self = process->pid;
-    return process->pid != 0;
-}
-
 static void remove_file(const char *path, uint64_t since_ns)
 {
     struct stat status;
@@ -86,13 +80,9 @@ static void remove_files(uint32_t pid, uint64_t since_ns)
 
 void yarn_jit_clean_up(const struct yarn_sources *sources, uint64_t since_ns)
 {
-    static const struct yarn_dump_visitor visitor = {.process = note_pid};
-    for (size_t i = 0; i < sources->count; i++) {
-        struct yarn_dump_summary summary;
-        uint32_t pid = 0;
-        if (yarn_dump_read_file(sources->list[i].path, &visitor, &pid, &summary) >= 0 && pid)
-            remove_files(pid, since_ns);
-    }
+    for (size_t i = 0; i < sources->count; i++)
+        if (sources->list[i].pid)
+            remove_files(sources->list[i].pid, since_ns);
 }
 
 struct found_names {
@@ -100,83 +90,62 @@ struct found_names {
     size_t count, capacity;
 };
 
-/* What is looked for in a dump before it is loaded. */
-struct contents {
-    uint64_t nr_unnamed;
-    unsigned nr_processes;
-    bool has_end;
-};
-
-static int on_process(void *self, const struct yarn_dump_process *process)
+/* It alone. */
+static int load(const struct yarn_source *source, const struct yarn_load_options *options,
+                struct yarn_profile *ret_profile)
 {
-    struct contents *contents = self;
-    (void)process;
-    contents->nr_processes++;
-    return 0;
+    struct yarn_source one = *source;
+    const struct yarn_sources sources = {.list = &one, .count = 1};
+    struct yarn_source_failure failure;
+    int err = yarn_profile_init(ret_profile);
+    if (err)
+        return err;
+    err = yarn_profile_load(ret_profile, &sources, options, &failure);
+    if (err)
+        yarn_profile_fini(ret_profile);
+    return err;
 }
 
-static int on_totals(void *self, const struct yarn_dump_totals *totals)
+/* Why not all that is found at once: most have their names, and are large. */
+static bool lacks_names(const struct yarn_source *source)
 {
-    struct contents *contents = self;
-    contents->nr_unnamed = totals->value[YARN_DUMP_TOTAL_FRAMES_UNNAMED];
-    contents->has_end = false; /* what follows an END takes it back */
-    return 0;
-}
-
-static int on_end(void *self, const struct yarn_dump_end *end)
-{
-    struct contents *contents = self;
-    (void)end;
-    contents->has_end = true;
-    return 0;
-}
-
-static bool lacks_names(const char *path)
-{
-    static const struct yarn_dump_visitor visitor = {
-        .process = on_process, .totals = on_totals, .end = on_end};
-    struct contents contents = {.nr_unnamed = 0};
-    struct yarn_dump_summary summary;
-    return yarn_dump_read_file(path, &visitor, &contents, &summary) == 0 && contents.has_end &&
-           contents.nr_unnamed && contents.nr_processes == 1 && !summary.nr_damages &&
-           !summary.is_cut;
+    const struct yarn_load_options options = {.has_counts = true, .has_no_code = true};
+    struct yarn_profile profile;
+    if (load(source, &options, &profile))
+        return false;
+    const struct yarn_profile_dump *dump = &profile.dumps[0];
+    const struct yarn_dump_summary *summary = &dump->summary;
+    bool is_whole = profile.nr_dumps == 1 && dump->has_process && dump->has_end &&
+                    !summary->nr_damages && !summary->is_cut;
+    uint64_t nr_unnamed = dump->trust.stored.value[YARN_DUMP_TOTAL_FRAMES_UNNAMED];
+    yarn_profile_fini(&profile);
+    return is_whole && nr_unnamed;
 }
 
 static int take_name(void *self, const struct yarn_dump_code_name *name)
 {
     struct found_names *found = self;
-    if (found->count == found->capacity) {
-        size_t capacity = found->capacity ? 2 * found->capacity : 64;
-        struct yarn_dump_code_name *list = reallocarray(found->list, capacity, sizeof *found->list);
-        if (!list)
-            return -ENOMEM;
-        found->list = list;
-        found->capacity = capacity;
-    }
+    struct yarn_dump_code_name kept = *name;
     uint8_t *copy = malloc(name->name.size + 1);
-    if (!copy)
-        return -ENOMEM;
-    if (name->name.size)
+    if (copy && name->name.size)
         memcpy(copy, name->name.data, name->name.size);
-    found->list[found->count] = *name;
-    found->list[found->count++].name.data = copy;
-    return 0;
+    kept.name.data = copy;
+    if (copy && !YARN_ARRAY_PUT(&found->list, &found->count, &found->capacity, &kept))
+        return 0;
+    free(copy);
+    return -ENOMEM;
 }
 
 static void find_names(const struct yarn_source *source, struct found_names *found)
 {
-    struct yarn_source one = *source;
-    const struct yarn_sources sources = {.list = &one, .count = 1};
     struct yarn_load_options options = YARN_LOAD_SHORT;
     options.take_name = take_name;
     options.names_self = found;
-    struct yarn_source_failure failure;
     struct yarn_profile profile;
-    if (yarn_profile_init(&profile))
-        return;
-    if (yarn_profile_load(&profile, &sources, &options, &failure))
+    if (load(source, &options, &profile))
         found->count = 0; /* their bytes are lost; it is one dump that cannot be loaded */
-    yarn_profile_fini(&profile);
+    else
+        yarn_profile_fini(&profile);
 }
 
 static int put(void *self, struct yarn_span bytes)
@@ -228,7 +197,7 @@ void yarn_name_dumps(const struct yarn_sources *sources)
         struct found_names found = {.count = 0};
         struct stat before;
         if (lstat(source->path, &before) || !S_ISREG(before.st_mode) ||
-            before.st_uid != geteuid() || !lacks_names(source->path))
+            before.st_uid != geteuid() || !lacks_names(source))
             continue;
         find_names(source, &found);
         if (found.count)
