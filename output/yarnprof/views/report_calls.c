@@ -104,7 +104,12 @@ static const struct yarn_show_column columns[] = {
 static void print_probe(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     uint64_t probe_ns = yarn_calls_probe_ns(&report->calls);
-    if (!has_clock(report))
+    if (!report->calls.count)
+        (void)fputs(
+            "No calls were counted: events such as uprobe:PATH:SYMBOL or mem:SYMBOL:x count "
+            "them.\n",
+            out->file);
+    else if (!has_clock(report))
         (void)fputs("\nNo clock was sampled beside the probes: add cpu-clock to the events.\n",
                     out->file);
     else if (probe_ns)

@@ -109,6 +109,11 @@ class Report(WithDumps):
         text = self.good("report", "--callers=hot", "--percent-limit=0", *nothing)
         self.assertIn("Nothing that is looked at has a sample.", text)
 
+    def test_no_calls_say_so(self):
+        text = self.good("report", "--calls", self.app)
+        self.assertIn("\nNo calls were counted: events such as uprobe:PATH:SYMBOL ", text)
+        self.assertNotIn("probes themselves", text)
+
     def test_tree(self):
         self.assertIn(TREE, self.good("report", "--tree", self.app))
 
