@@ -2,7 +2,6 @@
 #include "unwind/code_x86_64.h"
 
 #include "unwind/instruction_x86_64.h"
-#include "unwind/rule.h"
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, NR_REGISTERS = 16, WORD_SIZE = 8 };
 enum { DWARF_RBP = 6, DWARF_RSP = 7 };

@@ -5,7 +5,6 @@
 #include "core/base/text.h"
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
-#include "core/sys/target.h"
 #include "unwind/cfi.h"
 
 enum { SWEEP_LEAST = 16 };

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/base/base.h"
 #include "core/base/raw.h"
 
 /* The stock holds what a recording on few cores maps; it grows by steps. */

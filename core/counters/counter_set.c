@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/counters/counter_set.h"
 
-#include "core/event/spec.h"
 #include "core/event/status.h"
 
 enum { CPUS_MAX = 1024, FEATURES = YARN_ATTR_INHERIT_THREAD | YARN_ATTR_REMOVE_ON_EXEC };

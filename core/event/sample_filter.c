@@ -3,7 +3,6 @@
 
 #include <linux/bpf_perf_event.h>
 
-#include "core/base/span.h"
 #include "core/base/text.h"
 #include "core/event/attr.h"
 #include "core/sys/bpf.h"

@@ -5,7 +5,6 @@
 #pragma GCC visibility pop
 
 #include "core/record/record.h"
-#include "core/record/ring.h"
 
 enum {
     HEADER_BYTES = sizeof(struct perf_event_header),

@@ -5,7 +5,6 @@
 
 #include "core/event/sample_filter.h"
 #include "core/session/attach.h"
-#include "core/session/state.h"
 
 enum { HITS_A_READING = 500 }; /* see is_missed_by_clock */
 

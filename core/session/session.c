@@ -7,7 +7,6 @@
 #include "core/session/doubles.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
-#include "core/session/state.h"
 #include "core/session/switches.h"
 #include "core/session/thread_rings.h"
 #include "core/sys/clock.h"

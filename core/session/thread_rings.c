@@ -2,7 +2,6 @@
 #include "core/session/thread_rings.h"
 
 #include "core/session/probe.h"
-#include "core/session/state.h"
 
 /* Of the memory of all rings that is left to their watches and control pages. */
 enum { SLACK_SHARE = 4 };

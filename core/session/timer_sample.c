@@ -6,7 +6,6 @@
 #include "core/sys/context.h"
 #include "core/sys/futex.h"
 #include "core/sys/process.h"
-#include "core/sys/signal.h"
 #include "core/sys/target.h"
 
 enum {

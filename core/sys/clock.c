@@ -4,7 +4,6 @@
 #include <sys/syscall.h>
 #include <time.h>
 
-#include "core/base/base.h"
 #include "core/base/raw.h"
 #include "core/sys/file.h"
 

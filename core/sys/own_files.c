@@ -7,7 +7,6 @@
 #include <stdatomic.h>
 #include <sys/syscall.h>
 
-#include "core/base/base.h"
 #include "core/base/raw.h"
 
 enum { HELD = 3 };

@@ -5,7 +5,6 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
-#include "core/base/base.h"
 #include "core/base/raw.h"
 #include "core/sys/process.h"
 #include "core/sys/wiped.h"

@@ -7,10 +7,8 @@
 
 #include "core/base/crc32c.h"
 #include "core/base/pages.h"
-#include "core/base/span.h"
 #include "core/sys/file.h"
 #include "core/sys/process.h"
-#include "output/dump/format.h"
 
 enum { RESERVE_BYTES = 4096 }; /* of a limited file, for the reason of its end */
 

@@ -2,12 +2,8 @@
 #include "output/dump/writer.h"
 
 #include "core/base/pages.h"
-#include "core/base/room.h"
-#include "core/base/table.h"
 #include "output/dump/fields.h"
-#include "output/dump/format.h"
 #include "output/dump/pending.h"
-#include "output/dump/types.h"
 
 enum {
     TOTALS_ALL_EVERY = 64, /* records of totals */

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-#include "core/base/base.h"
 
 static const char *const names[] = {
 #define X(name) [YARN_ORIGINAL_##name] = #name,

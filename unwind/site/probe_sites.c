@@ -2,7 +2,6 @@
 #include "unwind/site/probe_sites.h"
 
 #include "core/base/text.h"
-#include "core/event/parse.h"
 #include "unwind/site/site_work.h"
 
 enum { SENTENCE_BYTES = 1024 };
