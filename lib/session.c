@@ -17,7 +17,7 @@
 #include "core/record/record.h"
 #include "core/session/attach.h"
 #include "core/session/probe.h"
-#include "core/session/reader.h"
+#include "core/session/ring_reader.h"
 #include "core/session/session.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"

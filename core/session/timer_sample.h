@@ -17,7 +17,7 @@
 #include <stdatomic.h>
 #include <sys/types.h>
 
-#include "core/session/stack_bounds.h"
+#include "core/session/mappings.h"
 #include "core/sys/signal.h"
 #include "core/sys/timer.h"
 

@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <string.h>
 
-
 static const char *const names[] = {
 #define X(name) [YARN_ORIGINAL_##name] = #name,
     YARN_ORIGINALS(X)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/control/reader_thread.h"
 
-#include "core/session/reader.h"
+#include "core/session/ring_reader.h"
 #include "core/sys/clock.h"
 #include "core/sys/futex.h"
 #include "core/sys/ids.h"

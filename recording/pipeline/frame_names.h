@@ -15,7 +15,7 @@
 #include "core/base/table.h"
 #include "core/sys/kernel_names.h"
 #include "output/dump/writer.h"
-#include "recording/pipeline/shared.h"
+#include "recording/pipeline/pipeline_shared.h"
 #include "recording/process/facts.h"
 #include "unwind/module_map.h"
 #include "unwind/symbol/jit_names.h"

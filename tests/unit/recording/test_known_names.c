@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "recording/pipeline/shared.h"
+#include "recording/pipeline/pipeline_shared.h"
 #include "tests/support/suite.h"
 
 static struct yarn_known_names names;

@@ -2,7 +2,7 @@
 #include <check.h>
 #include <pthread.h>
 
-#include "core/session/stack_bounds.h"
+#include "core/session/mappings.h"
 #include "core/sys/clock.h"
 #include "tests/support/suite.h"
 

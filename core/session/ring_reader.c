@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/session/reader.h"
+#include "core/session/ring_reader.h"
 
 #include <poll.h>
 

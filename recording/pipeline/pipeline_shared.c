@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "recording/pipeline/shared.h"
+#include "recording/pipeline/pipeline_shared.h"
 
 enum { NAMES_MAX = 256 << 10, FIRST_KEYS = 1024 };
 #define TEXTS_BYTES YARN_MIB(32)
