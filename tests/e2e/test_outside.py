@@ -404,6 +404,58 @@ class Losses(Case):
         self.assert_none_lost(harness.trust(run.dumps))
 
 
+class Descendants(Case):
+    """--wait=tree: also what lives longer than the command."""
+
+    COMMAND = ["sh", "-c", f"({SPLIT} 20 >/dev/null 2>&1 &) ; exit 5"]
+
+    def test_what_outlives_the_command_is_recorded_to_its_end(self):
+        run = self.record(self.COMMAND, "--wait=tree")
+        self.assertEqual((run.status, run.stderr), (5, b""))
+        images = {name_of(image): image for image in self.processes(run)}
+        self.assertEqual(images["split"]["exit"], "exit")
+        self.assertEqual(images["dash"]["exit_status"], 5)
+        self.assertGreater(harness.trust(run.dumps)["samples"], 1000)
+
+    def test_else_up_to_the_command_s_end(self):
+        for options in ([], ["--wait=command"]):
+            run = self.record(["sh", "-c", f"({SPLIT} 20 >/dev/null 2>&1 &) ; sleep 0.3; exit 5"], *options)
+            self.assertEqual(run.status, 5)
+            images = {name_of(image): image for image in self.processes(run)}
+            self.assertEqual(images["split"]["exit"], "stopped")
+
+    def test_an_interrupt_ends_the_wait_alone(self):
+        folder = self.folder()
+        command = [harness.YARNPROF, "record", "--outside", "--wait=tree", "-o", f"{folder}/", "--", "sh", "-c",
+                   f"({SPLIT} 1000 >/dev/null 2>&1 & echo $!); exit 5"]
+        process = harness.start(command, folder, preload=False)
+        pid = int(process.stdout.readline())
+        self.addCleanup(os.kill, pid, signal.SIGKILL)
+        time.sleep(1)
+        self.assertIsNone(process.poll())
+        process.send_signal(signal.SIGINT)
+        run = self.finished(process, time.monotonic(), folder)
+        self.assertEqual(run.status, 5)
+        os.kill(pid, 0)
+        self.assertIn("stopped", {image["exit"] for image in self.processes(run)})
+
+    def test_other_words_and_other_commands_are_refused(self):
+        for options, text in ((["--wait=both"], b"command or tree"), (["--inside", "--wait=tree"], b"--outside")):
+            run = self.record(["true"], *options)
+            self.assertEqual(run.status, 2)
+            self.assertIn(text, run.stderr)
+
+
+class Ranks(Case):
+    def test_each_process_has_the_rank_of_its_own_environment(self):
+        script = f"for i in 3 4; do OMPI_COMM_WORLD_RANK=$i {SPLIT} 10 >/dev/null & done; wait"
+        folder = self.folder()
+        harness.yarnprof("record", "--outside", "-o", f"{folder}/%e.%r.dump", "--", "sh", "-c", script)
+        ranks = {pathlib.Path(dump["path"]).name: dump["process"]["rank"] for dump in harness.info(folder)
+                 if name_of(dump["process"]) == "split"}
+        self.assertEqual(ranks, {"split.3.dump": "3", "split.4.dump": "4"})
+
+
 class Rights(Case):
     @unittest.skipUnless(os.getuid(), "root may follow every program")
     def test_programs_that_gain_rights_are_named(self):

@@ -28,8 +28,9 @@ struct attaching {
     size_t max_tids;
     pid_t *refused; /* owned: threads that are not tried again */
     size_t nr_refused, max_refused;
-    int refusal;        /* the negative errno of one of them */
-    bool is_unfinished; /* a thread has gone while it was attached to: what it made is not known */
+    int refusal;         /* the negative errno of one of them */
+    size_t nr_uncovered; /* threads that were not attached to, once the rounds were over */
+    bool is_unfinished;  /* a thread has gone while it was attached to: what it made is not known */
 };
 
 static volatile sig_atomic_t is_interrupted;
@@ -123,11 +124,29 @@ static int attach_round(struct attaching *attaching)
     return err ? err : found;
 }
 
+/* Threads that live, and are neither attached to nor refused. */
+static size_t count_uncovered(struct attaching *attaching)
+{
+    size_t nr_uncovered = 0;
+    for (size_t i = 0; i < attaching->tasks.count; i++) {
+        pid_t pid = attaching->tasks.pids[i];
+        int count = list_threads(attaching, pid);
+        for (int k = 0; k < count; k++)
+            nr_uncovered +=
+                !yarn_process_tree_has_thread(&attaching->recorder.tree, pid, attaching->tids[k]) &&
+                !is_refused(attaching, attaching->tids[k]);
+    }
+    return nr_uncovered;
+}
+
+/* A later look may find what this one has not. */
 static int attach_all(struct attaching *attaching)
 {
     int found = 1;
-    for (size_t i = 0; i < ROUNDS_MAX && (found > 0 || attaching->is_unfinished); i++)
+    size_t nr_rounds = 0;
+    for (; nr_rounds < ROUNDS_MAX && (found > 0 || attaching->is_unfinished); nr_rounds++)
         found = attach_round(attaching);
+    attaching->nr_uncovered = nr_rounds == ROUNDS_MAX ? count_uncovered(attaching) : 0;
     if (found < 0)
         yarn_complain("record", "the list of processes could not be read (%s)", strerror(-found));
     return found < 0 ? found : 0;
@@ -217,6 +236,10 @@ static int run(struct yarn_attach *attach, struct attaching *attaching)
     follow(attaching);
     attach->nr_dumps = yarn_recorder_outside_end(&attaching->recorder, -1);
     attach->has_failed = attaching->recorder.tree.failure;
+    if (attaching->nr_uncovered)
+        yarn_complain("record",
+                      "%zu threads were not recorded: others were made faster than they were found",
+                      attaching->nr_uncovered);
     if (attaching->nr_refused)
         yarn_complain("record", "%zu threads were not recorded (%s)", attaching->nr_refused,
                       strerror(-attaching->refusal));

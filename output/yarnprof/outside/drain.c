@@ -94,8 +94,7 @@ static void copy_record(const struct yarn_drain *drain, struct yarn_drain_ring *
 }
 
 /* As much as there is room for; the number of bytes. *is_full: there was no room for the rest. */
-static uint64_t copy_ring(const struct yarn_drain *drain, struct yarn_drain_ring *ring,
-                          bool *is_full)
+static uint64_t copy_ring(struct yarn_drain *drain, struct yarn_drain_ring *ring, bool *is_full)
 {
     uint64_t at = ring->from->data_tail, before = ring->head;
     uint64_t end = __atomic_load_n(&ring->from->data_head, __ATOMIC_ACQUIRE);
@@ -106,6 +105,7 @@ static uint64_t copy_ring(const struct yarn_drain *drain, struct yarn_drain_ring
         memcpy(&header, &word, sizeof header);
         if (header.size < sizeof header || header.size > end - at) {
             at = end; /* nothing behind it can be found */
+            atomic_fetch_add(&drain->nr_broken, 1);
             break;
         }
         size_t copy_bytes;

@@ -34,6 +34,7 @@ struct yarn_drain {
     bool has_thread;
     int fd; /* owned: readable where something was copied; -1 */
     _Atomic bool is_over;
+    _Atomic uint64_t nr_broken; /* times that a ring was not of records: the rest was left out */
     _Atomic uint64_t copied_ns; /* all that is older is in our rings */
 };
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/outside/followed.h"
 
+#include <stdlib.h>
+
 #include "core/base/pages.h"
+#include "core/config/pattern.h"
 #include "core/sys/clock.h"
 
 /* The job's texts are the tree's: they are not freed here. */
@@ -42,10 +45,16 @@ int yarn_followed_new(struct yarn_followed **ret_followed, const struct yarn_job
     return 0;
 }
 
-int yarn_followed_begin(struct yarn_followed *followed, const struct yarn_facts *facts)
+int yarn_followed_begin(struct yarn_followed *followed, const struct yarn_facts *facts,
+                        char **environment)
 {
-    const struct yarn_job *job = &followed->job;
-    followed->job.facts = *facts;
+    struct yarn_job *job = &followed->job;
+    job->facts = *facts;
+    followed->environment = environment;
+    if (environment) {
+        job->envp = environment;
+        job->rank = yarn_pattern_rank(environment);
+    }
     int err = yarn_dump_file_prepare(&followed->dump.file, job->options.output, facts, job->envp);
     if (err)
         return yarn_failure_note(&followed->failure, "the dump's folder cannot be written to", err);
@@ -93,5 +102,6 @@ void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason
     yarn_process_dump_end(&followed->dump, reason, status);
     yarn_process_dump_close(&followed->dump);
     yarn_pipeline_close(&followed->pipeline);
+    free(followed->environment);
     yarn_pages_unmap(followed, sizeof *followed);
 }

@@ -14,6 +14,7 @@
 
 struct yarn_followed {
     struct yarn_job job; /* the tree's, with the image's facts */
+    char **environment;  /* owned: of the image; NULL: the tree's */
     struct yarn_session_share share;
     struct yarn_failure failure;
     uint64_t flushed_ns;
@@ -30,10 +31,11 @@ YARN_MUST_CHECK int yarn_followed_new(struct yarn_followed **ret_followed,
                                       const struct yarn_target *target, size_t nr_threads,
                                       struct yarn_pipeline_shared *shared);
 
-/* Once it is known what the image is: its dump begins. The texts of `facts` are borrowed. On
- * failure it is in `failure`, and nothing is stored. */
+/* Once it is known what the image is: its dump begins. The texts of `facts` are borrowed, the
+ * environment, which may be NULL, is taken over. On failure it is in `failure`, and nothing is
+ * stored. */
 YARN_MUST_CHECK int yarn_followed_begin(struct yarn_followed *followed,
-                                        const struct yarn_facts *facts);
+                                        const struct yarn_facts *facts, char **environment);
 
 /* A record of the process. */
 void yarn_followed_record(struct yarn_followed *followed, const struct yarn_typed_record *record);

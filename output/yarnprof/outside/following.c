@@ -53,7 +53,8 @@ void yarn_tree_begin_dump(struct yarn_process_tree *tree, struct yarn_tree_proce
         process->is_ignored = true;
         return;
     }
-    int err = yarn_followed_begin(followed, &process->facts);
+    int err =
+        yarn_followed_begin(followed, &process->facts, yarn_tree_process_environment(process));
     if (err) {
         yarn_tree_note(tree, followed->failure.what, err);
         return;

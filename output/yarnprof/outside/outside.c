@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/outside/outside.h"
 
+#include <signal.h>
+
 #include "core/sys/clock.h"
 #include "output/yarnprof/command/spawn.h"
 #include "output/yarnprof/io/status.h"
@@ -9,6 +11,8 @@
 
 /* Between two passes: a ring wakes its reader with each thread that ends. */
 #define PAUSE_NS (5 * YARN_NS_PER_MS)
+
+static volatile sig_atomic_t is_interrupted;
 
 static int open_recorder(struct yarn_recorder_outside *recorder, const struct yarn_job *job,
                          pid_t pid)
@@ -25,7 +29,8 @@ static int open_recorder(struct yarn_recorder_outside *recorder, const struct ya
     return err;
 }
 
-static void follow(struct yarn_recorder_outside *recorder, struct yarn_spawn *spawn)
+/* Until the command has ended; when the recording is to be over. */
+static uint64_t follow(struct yarn_recorder_outside *recorder, struct yarn_spawn *spawn)
 {
     const struct yarn_options *options = &recorder->job->options;
     uint64_t end_ns = options->duration_ns
@@ -39,7 +44,29 @@ static void follow(struct yarn_recorder_outside *recorder, struct yarn_spawn *sp
         if (!left_ns)
             yarn_recorder_outside_stop(recorder);
     }
-    yarn_recorder_outside_stop(recorder);
+    return end_ns;
+}
+
+static void interrupt(int number)
+{
+    (void)number;
+    is_interrupted = 1;
+}
+
+/* Signals end the recording alone, now that there is no command for them. */
+static void follow_rest(struct yarn_recorder_outside *recorder, uint64_t end_ns)
+{
+    static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
+    for (size_t i = 0; i < YARN_COUNT_OF(numbers); i++) {
+        struct sigaction action = {.sa_handler = interrupt};
+        (void)sigaction(numbers[i], &action, NULL);
+    }
+    while (!recorder->is_over && !is_interrupted && yarn_clock_ns(YARN_TIME_MONOTONIC) < end_ns) {
+        yarn_recorder_outside_wait(recorder, PAUSE_NS);
+        yarn_recorder_outside_drain(recorder);
+        if (!yarn_process_tree_has_descendants(&recorder->tree))
+            break;
+    }
 }
 
 static uint64_t ns_of(struct timeval time)
@@ -79,7 +106,10 @@ static int run(struct yarn_outside *outside, struct yarn_recorder_outside *recor
         return YARN_STATUS_FAILED;
     }
     yarn_spawn_release(&spawn);
-    follow(recorder, &spawn);
+    uint64_t end_ns = follow(recorder, &spawn);
+    if (outside->waits_for_tree)
+        follow_rest(recorder, end_ns);
+    yarn_recorder_outside_stop(recorder);
     return finish(outside, recorder, &spawn);
 }
 

@@ -12,6 +12,7 @@
 
 struct yarn_outside {
     char *const *argv;        /* the command */
+    bool waits_for_tree;      /* not only for the command, but for all that descends from it */
     uint64_t cpu_ns, life_ns; /* of the command and its children; life 0: it did not run */
     size_t nr_dumps;
     bool has_failed; /* a dump could not be written, which was said */

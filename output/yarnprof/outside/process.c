@@ -7,7 +7,7 @@
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
 
-enum { CMDLINE_MAX = 16 * 1024, PATH_BYTES = 4096 };
+enum { CMDLINE_MAX = 16 * 1024, ENVIRONMENT_MAX = 256 * 1024, PATH_BYTES = 4096 };
 
 /* The parent's image goes on in the child. */
 static bool inherit(struct yarn_tree_process *process, const struct yarn_tree_process *parent)
@@ -189,15 +189,46 @@ static bool still_runs(const struct yarn_tree_process *process, const char *prog
            strcmp(path, program) == 0;
 }
 
-static void read_arguments(struct yarn_tree_process *process)
+static ssize_t read_file(const struct yarn_tree_process *process, const char *name, char *ret_text,
+                         size_t size)
 {
-    char path[YARN_TARGET_PROC_BYTES + 16], text[CMDLINE_MAX];
-    (void)snprintf(path, sizeof path, "%s/cmdline", process->target.proc);
+    char path[YARN_TARGET_PROC_BYTES + 16];
+    (void)snprintf(path, sizeof path, "%s/%s", process->target.proc, name);
     int fd = yarn_file_open(YARN_FILE_CWD, path);
     if (fd < 0)
-        return;
-    ssize_t size = yarn_file_read(fd, text, sizeof text);
+        return fd;
+    ssize_t got = yarn_file_read(fd, ret_text, size);
     yarn_file_close(fd);
+    return got;
+}
+
+/* A text that is cut is left out. */
+char **yarn_tree_process_environment(const struct yarn_tree_process *process)
+{
+    static char text[ENVIRONMENT_MAX];
+    ssize_t size = read_file(process, "environ", text, sizeof text);
+    while (size > 0 && text[size - 1])
+        size--;
+    if (size <= 0 || !still_runs(process, process->facts.exe))
+        return NULL;
+    size_t count = 0, at = 0;
+    for (ssize_t i = 0; i < size; i++)
+        count += !text[i];
+    size_t list_bytes = (count + 1) * sizeof(char *);
+    char **environment = malloc(list_bytes + (size_t)size);
+    if (!environment)
+        return NULL;
+    char *copy = memcpy((char *)environment + list_bytes, text, (size_t)size);
+    for (size_t i = 0; i < count; i++, at += strlen(copy + at) + 1)
+        environment[i] = copy + at;
+    environment[count] = NULL;
+    return environment;
+}
+
+static void read_arguments(struct yarn_tree_process *process)
+{
+    char text[CMDLINE_MAX];
+    ssize_t size = read_file(process, "cmdline", text, sizeof text);
     process->cmdline = size > 0 ? malloc((size_t)size) : NULL;
     if (!process->cmdline)
         return;

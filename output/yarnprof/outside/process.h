@@ -76,6 +76,10 @@ typedef const char *yarn_tree_keep_path_fn(void *self, const char *path);
 YARN_MUST_CHECK int yarn_tree_process_read(struct yarn_tree_process *process,
                                            yarn_tree_keep_path_fn *keep, void *self);
 
+/* The environment that it was executed with, one block to be freed; NULL: it has gone, or is not
+ * ours to be read. */
+char **yarn_tree_process_environment(const struct yarn_tree_process *process);
+
 /* It has executed a program, whose path the first mapping shows. */
 void yarn_tree_process_exec(struct yarn_tree_process *process, uint64_t time_ns);
 /* That path, of the tree's paths; and its arguments, while it still runs it. */

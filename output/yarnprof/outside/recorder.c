@@ -81,6 +81,12 @@ size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int sta
     if (tree->nr_stray)
         yarn_complain("record", "%" PRIu64 " samples are of processes whose birth was lost",
                       tree->nr_stray);
+    uint64_t nr_broken = atomic_load(&recorder->drain.nr_broken);
+    if (nr_broken)
+        yarn_complain("record",
+                      "%" PRIu64 " times a ring of the kernel was not of records: what was in it "
+                      "is missing",
+                      nr_broken);
     if (tree->nr_malformed)
         yarn_complain("record", "%" PRIu64 " records of the kernel could not be read",
                       tree->nr_malformed);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/outside/tree.h"
 
+#include <signal.h>
 #include <sys/mman.h>
 
 #include "core/base/crc32c.h"
@@ -355,6 +356,16 @@ void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)
         process->followed->account.nr_lost += count;
     else
         tree->nr_lost_unsaid += count;
+}
+
+bool yarn_process_tree_has_descendants(const struct yarn_process_tree *tree)
+{
+    struct yarn_tree_process *process = NULL;
+    while ((process = yarn_processes_next(&tree->processes, process)))
+        if (process->target.pid != tree->first_pid &&
+            (!kill(process->target.pid, 0) || errno == EPERM))
+            return true;
+    return false;
 }
 
 /* The one whose dump has the tree is the last. */

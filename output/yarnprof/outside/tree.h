@@ -40,6 +40,10 @@ void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns);
  * says so, since it is not known whose they were. */
 void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count);
 
+/* Whether a process lives beside the command: one that is known, and of whose end the record was
+ * not lost. */
+bool yarn_process_tree_has_descendants(const struct yarn_process_tree *tree);
+
 /* The status by which the command has ended, where it was not followed to its end; what still lives
  * is recorded no more. */
 void yarn_process_tree_end(struct yarn_process_tree *tree, int status);

@@ -30,6 +30,7 @@ enum {
     INSIDE,
     PROCESSES,
     TREE,
+    WAIT,
     REQUIRE_SAMPLES,
 };
 
@@ -46,6 +47,8 @@ static const struct yarn_argument arguments[] = {
      OUTSIDE},
     {"pid", 'p', "PID[,PID...]", "record processes that run already", PROCESSES},
     {"tree", 0, NULL, "with -p: all that descend from them, too", TREE},
+    {"wait", 0, "command|tree", "with --outside: until the command has ended, or all of its tree",
+     WAIT},
     {"inside", 0, NULL, "record by the preload, which is the default", INSIDE},
     {"require-samples", 0, NULL, "status 3 where nothing was sampled", REQUIRE_SAMPLES},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
@@ -62,9 +65,10 @@ static const char *const option_names[YARN_OPTION_COUNT] = {
 struct request {
     struct yarn_arena arena;
     struct yarn_options options;
-    bool has_run;              /* it was named */
-    bool is_outside;           /* recorded by this process, not by the preload */
-    struct yarn_attach attach; /* pids NULL: a command is recorded */
+    bool has_run;                  /* it was named */
+    bool is_outside;               /* recorded by this process, not by the preload */
+    struct yarn_attach attach;     /* pids NULL: a command is recorded */
+    bool has_wait, waits_for_tree; /* --wait */
     bool needs_samples;
     bool has_read;   /* the environment; what is misspelt in it was reported */
     char fault[512]; /* of a variable; empty: none */
@@ -143,6 +147,14 @@ static const char *form_of(enum yarn_option option, const char *value)
     return own;
 }
 
+static int take_wait(struct request *request, const char *value, const char **ret_right)
+{
+    request->has_wait = true;
+    request->waits_for_tree = strcmp(value, "tree") == 0;
+    *ret_right = "command or tree";
+    return request->waits_for_tree || strcmp(value, "command") == 0 ? 0 : -EINVAL;
+}
+
 static int take(void *self, int id, const char *value, const char **ret_right)
 {
     struct request *request = self;
@@ -153,6 +165,8 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     if (id == PROCESSES)
         request->attach.pids = value;
     request->attach.has_tree |= id == TREE;
+    if (id == WAIT)
+        return take_wait(request, value, ret_right);
     request->needs_samples |= id == REQUIRE_SAMPLES;
     if (id >= STACKS)
         return 0;
@@ -272,7 +286,7 @@ static int run_outside(struct request *request, char *const argv[])
     uint64_t since_ns = now_ns();
     struct yarn_one_file file = {.path = ""};
     struct yarn_written_folder folder;
-    struct yarn_outside outside = {.argv = argv};
+    struct yarn_outside outside = {.argv = argv, .waits_for_tree = request->waits_for_tree};
     struct yarn_unrecorded unrecorded = {.is_outside = true};
     int err = name_run(request, since_ns);
     if (!err && read_environment(request))
@@ -327,6 +341,8 @@ static int run(void *self, char **operands)
         why = "-p and a command exclude each other";
     else if (request->attach.has_tree && !request->attach.pids)
         why = "--tree is of processes that run already: -p PID names them";
+    else if (request->has_wait && (request->attach.pids || !request->is_outside))
+        why = "--wait is of a command that is recorded with --outside";
     else if (!request->attach.pids && !operands[0])
         why = "no command is named: yarnprof record -- COMMAND, or -p PID; see "
               "yarnprof record --help";
