@@ -7,6 +7,7 @@
 #include <stdatomic.h>
 #include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 
 #include "core/base/base.h"
 #include "core/base/pages.h"
@@ -56,6 +57,7 @@ struct own {
     enum state state;
     int error; /* of the last attach */
     int wake_fd;
+    _Atomic int ticks_fd;                    /* owned: of who polls; -1: nobody does */
     _Atomic uint32_t command;                /* 1: to stop */
     uint64_t confirm_at_ns, confirm_step_ns; /* of the start; step 0: done */
     struct yarn_report report;
@@ -224,6 +226,18 @@ static void clear_wake(int fd)
     (void)yarn_raw_call(SYS_read, fd, (long)&count, sizeof count, 0, 0, 0);
 }
 
+static struct timespec time_of(uint64_t ns)
+{
+    return (struct timespec){(time_t)(ns / YARN_NS_PER_SECOND), (long)(ns % YARN_NS_PER_SECOND)};
+}
+
+/* It polls readable after that time, and again each interval; nothing where it is -1. */
+static void set_ticks(int fd, uint64_t first_ns, uint64_t interval_ns)
+{
+    const struct itimerspec at = {time_of(interval_ns), time_of(first_ns)};
+    (void)yarn_raw_call(SYS_timerfd_settime, fd, 0, (long)&at, 0, 0, 0);
+}
+
 /* ---- structs of other versions ---- */
 
 /* 0: of this version. What a later one adds must not be asked for. */
@@ -316,6 +330,7 @@ static int make(const struct yarn_events *events, const struct yarn_session_spec
     own->session = YARN_SESSION_CLOSED;
     own->asked = request_of(spec);
     own->pid = yarn_process_pid();
+    own->ticks_fd = -1;
     int err = copy_events(own, &events->list);
     if (err)
         return err;
@@ -398,6 +413,7 @@ static void close_all(struct own *own)
 {
     yarn_reader_close(&own->reader);
     yarn_session_close(&own->session);
+    yarn_file_close(atomic_exchange(&own->ticks_fd, -1));
     own->state = DETACHED;
 }
 
@@ -519,6 +535,22 @@ static int finish(struct own *own)
     return count ? count : -ECANCELED;
 }
 
+int yarn_session_descriptor(struct yarn_session *session)
+{
+    struct own *own = own_of(session);
+    int err = check_owner(session);
+    if (err || own->state == DETACHED || own->ticks_fd >= 0)
+        return err ? err : own->state == DETACHED ? -EINVAL : own->ticks_fd;
+    const int flags = TFD_CLOEXEC | TFD_NONBLOCK;
+    int fd = (int)yarn_raw_call(SYS_timerfd_create, CLOCK_MONOTONIC, flags, 0, 0, 0, 0);
+    uint64_t interval_ns = yarn_plan_timed_ns(&own->request, &own->session.report.got);
+    if (fd < 0)
+        return fd;
+    atomic_store(&own->ticks_fd, fd);
+    set_ticks(fd, atomic_load(&own->command) ? 1 : interval_ns, interval_ns);
+    return fd;
+}
+
 int yarn_session_read(struct yarn_session *session, int timeout_ms)
 {
     struct own *own = own_of(session);
@@ -527,6 +559,7 @@ int yarn_session_read(struct yarn_session *session, int timeout_ms)
         return err ? err : -EINVAL;
     if (own->state == STOPPED)
         return -ECANCELED;
+    clear_wake(own->ticks_fd);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     uint64_t end_ns = timeout_ms < 0 ? UINT64_MAX : now_ns + (uint64_t)timeout_ms * YARN_NS_PER_MS;
     for (;;) {
@@ -631,6 +664,7 @@ void yarn_session_stop(struct yarn_session *session)
     atomic_store(&own->command, 1);
     yarn_futex_wake(&own->command);
     wake(own->wake_fd);
+    set_ticks(atomic_load(&own->ticks_fd), 1, 0);
 }
 
 static void detach(struct own *own)
@@ -658,7 +692,7 @@ void yarn_session_free(struct yarn_session *session)
     /* In a child descriptors and rings are the parent's. */
     if (own->pid != yarn_process_pid()) {
         yarn_session_after_fork(session);
-        own->reader.wake_fd = own->wake_fd = -1;
+        own->reader.wake_fd = own->wake_fd = own->ticks_fd = -1;
     }
     detach(own);
     yarn_file_close(own->wake_fd);

@@ -82,6 +82,10 @@ int yarn_session_start(struct yarn_session *session);
 /* Waits, then calls the listener: the number of records, 0 at the time-out; -ECANCELED once a stop
  * was asked for and all that lay in the rings was reported. timeout_ms -1: no time-out. */
 int yarn_session_read(struct yarn_session *session, int timeout_ms);
+/* A descriptor for poll(2) and for loops of one's own, the session's: readable where
+ * yarn_session_read with a time-out of 0 is due, after interval_ns at the latest and before a ring
+ * is full, and once a stop was asked for. Valid until detach. */
+int yarn_session_descriptor(struct yarn_session *session);
 void yarn_session_stop(struct yarn_session *session);
 /* Closes events and rings; attach may follow. */
 int yarn_session_detach(struct yarn_session *session);

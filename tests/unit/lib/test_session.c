@@ -2,6 +2,8 @@
 #include <check.h>
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -21,6 +23,7 @@
 
 enum {
     PAGE = 4096,
+    POLL_MOST_MS = 10000,
     NR_FAULTS = 20, /* of all threads they fit into one ring: nobody has to read in time */
     NR_STEADY = 50,
     NR_MAKERS = 3,
@@ -256,6 +259,34 @@ START_TEST(each_of_fifty_threads_and_of_those_made_meanwhile_has_every_sample)
 }
 END_TEST
 
+/* As in a loop of the program's own, by either reader. */
+START_TEST(a_descriptor_is_readable_where_records_wait_and_after_a_stop)
+{
+    const struct yarn_session_spec spec = {.size = sizeof spec,
+                                           .reader = _i ? YARN_READER_TIMED : YARN_READER_POLL};
+    begin_steady(1);
+    struct yarn_session *session = open_session(FAULTS, &spec);
+    ck_assert_int_eq(yarn_session_descriptor(session), -EINVAL);
+    ck_assert_int_eq(yarn_session_attach(session), 0);
+    struct pollfd fd = {.fd = yarn_session_descriptor(session), .events = POLLIN};
+    ck_assert_int_ge(fd.fd, 0);
+    ck_assert_int_eq(yarn_session_descriptor(session), fd.fd);
+    ck_assert_int_eq(yarn_session_start(session), 0);
+    atomic_store(&may_fault, 1);
+    while (nr_samples < NR_FAULTS) {
+        ck_assert_int_eq(poll(&fd, 1, POLL_MOST_MS), 1);
+        ck_assert_int_ge(yarn_session_read(session, 0), 0);
+    }
+    yarn_session_stop(session);
+    ck_assert_int_eq(poll(&fd, 1, POLL_MOST_MS), 1);
+    while (yarn_session_read(session, 0) != -ECANCELED)
+        continue;
+    end_all();
+    yarn_session_free(session);
+    ck_assert_int_eq(fcntl(fd.fd, F_GETFD), -1);
+}
+END_TEST
+
 static struct yarn_session *interrupted;
 
 static void stop_it(int unused)
@@ -486,6 +517,8 @@ int main(void)
     tcase_add_test(threads, per_core_and_polled_each_thread_has_every_sample);
     tcase_add_test(threads, per_thread_and_by_time_each_thread_has_every_sample);
     tcase_add_test(threads, each_of_fifty_threads_and_of_those_made_meanwhile_has_every_sample);
+    tcase_add_loop_test(threads, a_descriptor_is_readable_where_records_wait_and_after_a_stop, 0,
+                        2);
     tcase_add_test(threads, a_handler_stops_a_reader_that_waits_without_end);
     tcase_add_test(threads, a_stop_outlives_an_attachment_that_fails);
     tcase_add_test(threads, without_another_thread_there_is_nothing_to_attach_to);
