@@ -128,20 +128,34 @@ static bool is_refused(const struct yarn_options *options, struct yarn_text *why
     return !usable.is_usable;
 }
 
+/* Enough of it for a sample, by chance too. */
+static uint64_t long_ns(const struct yarn_options *options)
+{
+    return yarn_u64_max(LONG_NS, 3 * YARN_NS_PER_SECOND / yarn_u64_max(options->frequency_hz, 1));
+}
+
 static void say_too_little(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
 {
+    const struct yarn_options *options = unrecorded->options;
     const char *clock = yarn_number_duration(unrecorded->cpu_ns).text;
+    bool is_off_cpu = strncmp(options->events, "off-cpu", strlen("off-cpu")) == 0 &&
+                      !strchr(options->events, ',');
+    if (is_off_cpu) {
+        yarn_text_add(why, "no thread was blocked when it was looked at; -e cpu-clock,off-cpu "
+                           "samples what runs, too");
+        return;
+    }
     yarn_text_add_format(why, "nothing was sampled in %s of CPU time", clock);
-    if (unrecorded->cpu_ns <= LONG_NS)
+    if (unrecorded->cpu_ns <= long_ns(options))
         yarn_text_add(why, ", too little for a sample; -F 20000 takes them more often");
-    else if (unrecorded->options->follow != (YARN_FOLLOW_FORK | YARN_FOLLOW_EXEC))
+    else if (options->follow != (YARN_FOLLOW_FORK | YARN_FOLLOW_EXEC))
         yarn_text_add_format(why, "; --follow=%s leaves alone what the command starts besides",
-                             unrecorded->options->texts[YARN_OPTION_FOLLOW]);
+                             options->texts[YARN_OPTION_FOLLOW]);
     else
         yarn_text_add_format(
             why,
-            ": what ran is statically linked or privileged, clears LD_PRELOAD, said why%s; "
-            "yarnprof doctor -- COMMAND looks at a program",
+            "; if no line above says why, what ran is statically linked or privileged, or clears "
+            "LD_PRELOAD%s; yarnprof doctor -- COMMAND looks at a program",
             unrecorded->folder[0] == '/' ? "" : ", or has another working folder (see -o)");
 }
 

@@ -57,6 +57,13 @@ class Record(unittest.TestCase):
         self.assertIn("[yarn: nothing was recorded in ", line)
         return line
 
+    def test_why_there_is_no_sample_is_what_was_asked(self):
+        loop = "i=0; while [ $i -lt 500000 ]; do i=$((i+1)); done"
+        self.assertIn("too little for a sample", self.why_not("-F", "1", "sh", "-c", loop))
+        self.assertIn("no thread was blocked", self.why_not("-e", "off-cpu", "sh", "-c", loop))
+        self.assertIn("--follow=none leaves alone", self.why_not("--follow=none", "env", "sh", "-c", loop))
+        self.assertIn("clears LD_PRELOAD", self.why_not("env", "-u", "LD_PRELOAD", "sh", "-c", loop))
+
     def test_what_was_written_is_said_in_one_line(self):
         """On no terminal either: how much, where, and what shows it."""
         loop = "i=0; while [ $i -lt 100000 ]; do i=$((i+1)); done"
