@@ -2,9 +2,11 @@
 """annotate, on a program whose hot lines are known, with and without its debug information, and
 where its file is gone or another."""
 
+import base64
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -50,6 +52,27 @@ def pack_with_zeros(program, wanted, mib):
         program.write_bytes(data + packed)
         return
     raise AssertionError(f"no section {wanted}")
+
+
+def numbers(packed):
+    value = shift = 0
+    for byte in base64.b64decode(packed):
+        value |= (byte & 0x7F) << shift
+        shift += 7
+        if byte < 0x80:
+            yield value
+            value = shift = 0
+
+
+def lines_of_page(text):
+    """Of each function and line of the first event what it spent itself."""
+    names = re.findall(r"<span class=n role=cell>(.*?)</span>", text)
+    read, found = numbers(re.search(r'id="lines">\s*([A-Za-z0-9+/=]+)', text)[1]), {}
+    for _ in range(next(read)):
+        function, event, _, line, weight = (next(read) for _ in range(5))
+        if not event:
+            found[names[function], line] = weight
+    return found
 
 
 class Annotate(harness.Case):
@@ -99,6 +122,16 @@ class Annotate(harness.Case):
             child.returncode = status
             self.assertEqual(status, 0)
             self.assertLess(usage.ru_maxrss / 1024, mib / 3)
+
+    def test_the_page_has_the_lines_too_where_they_are_asked_for(self):
+        dumps = self.dumps_of_split()
+        pages = [harness.yarnprof("flamegraph", *words, "-o", "-", dumps).stdout.decode()
+                 for words in (["--lines"], [])]
+        rows = json.loads(harness.yarnprof("report", "--by=line", "--no-inlines", "--format=json", dumps).stdout)["rows"]
+        want = {(row["function"], row["line"]): row["self"] for row in rows if row["self"] and row["line"]}
+        self.assertTrue(set(HOT) <= {function for function, _ in want})
+        self.assertEqual(lines_of_page(pages[0]), want)
+        self.assertEqual(["split.c</li>" in page or "work.h</li>" in page for page in pages], [True, False])
 
     def test_known_lines_have_their_shares(self):
         dumps = self.dumps_of_split()

@@ -277,7 +277,7 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
     err = yarn_loader_tell_events_apart(profile);
     if (!err)
         err = yarn_loader_link_images(profile);
-    if (!err && options->frames == YARN_FRAMES_BY_FUNCTION)
+    if (!err && options->frames != YARN_FRAMES_BY_ADDRESS)
         err = yarn_glue_fold_own(profile);
     return err || !options->folds_glue ? err : yarn_glue_fold(profile);
 }

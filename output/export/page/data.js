@@ -111,9 +111,28 @@ function whereIs(data, fn) {
     return words.filter(Boolean).join(" ");
 }
 
+/* Of each function what it spent itself by line, in the whole recording; empty where nothing is
+ * known. */
+function readLines() {
+    const block = document.getElementById("lines"), lines = new Map();
+    if (!block)
+        return lines;
+    const { number } = unpack(block.textContent);
+    const files = Array.from(document.querySelectorAll("#files > li"), (item) => item.textContent);
+    for (let left = number(), file = -1; left > 0; left--) {
+        const fn = number(), event = number();
+        file += number();
+        const line = { event, place: `${files[file].replace(/^.*\//, "")}:`, file: files[file], line: number(), weight: number() };
+        lines.set(fn, [...lines.get(fn) ?? [], line]);
+    }
+    block.remove();
+    return lines;
+}
+
 function readData() {
     const block = document.getElementById("numbers");
     const data = readDocument(readNumbers(unpack(block.textContent)));
     block.remove();
+    data.lines = readLines();
     return data;
 }

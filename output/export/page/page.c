@@ -7,6 +7,7 @@
 #include "output/export/page/html.h"
 #include "output/export/page/numbers.h"
 #include "output/export/page/packed.h"
+#include "output/export/page/places.h"
 #include "output/export/page/states.h"
 
 struct writing {
@@ -89,6 +90,23 @@ static void put_list(struct writing *writing, const char *id,
     (void)fputs("</ul>\n", writing->file);
 }
 
+/* Nothing where no lines are known. */
+static void put_places(struct writing *writing)
+{
+    struct yarn_packed packed = {.file = writing->file};
+    struct yarn_page_places places;
+    writing->err = yarn_page_places_build(&writing->graph, &writing->order, &places);
+    if (writing->err || !places.count)
+        return;
+    (void)fputs("<ul id=files hidden>\n", writing->file);
+    yarn_page_places_put_files(&places, writing->file);
+    (void)fputs("</ul>\n<script type=\"text/plain\" id=\"lines\">\n", writing->file);
+    yarn_page_places_write(&places, &packed);
+    yarn_packed_end(&packed);
+    (void)fputs("\n</script>\n", writing->file);
+    yarn_page_places_fini(&places);
+}
+
 /* What threads did when, and single events: nothing where that is not known. */
 static void put_sched(struct writing *writing)
 {
@@ -130,7 +148,7 @@ static const struct slot {
     {"@missing@", put_missing}, {"@events@", put_events},   {"@threads@", put_threads},
     {"@images@", put_images},   {"@modules@", put_modules}, {"@functions@", put_functions},
     {"@numbers@", put_numbers}, {"@sched@", put_sched},     {"@tables@", put_tables},
-    {"@script@", put_script},
+    {"@lines@", put_places},    {"@script@", put_script},
 };
 
 static const struct slot *slot_of(const unsigned char *line, size_t size)

@@ -222,7 +222,21 @@ class Table {
                     `total ${share(sums.fnTotal[fn])} (${inUnit(sums.fnTotal[fn], unit)}, ` +
                     `${grouped(sums.fnSamples[fn])} samples)`),
             ...(data.isDiff ? [element("p", "", `self: ${describeChange(this.model, this.changeOf(fn))}`)] : []),
-            ...this.edges("Callers", callers), ...this.edges("Callees", callees));
+            ...this.lines(fn), ...this.edges("Callers", callers), ...this.edges("Callees", callees));
+    }
+
+    /* In their order, with their shares of what the function spent itself. */
+    lines(fn) {
+        const list = (this.model.data.lines.get(fn) ?? []).filter(({ event }) => event === this.model.event)
+            .sort((a, b) => a.file < b.file ? -1 : a.file > b.file ? 1 : a.line - b.line);
+        const whole = list.reduce((sum, { weight }) => sum + weight, 0);
+        return list.length ? [element("h3", "", "Lines, of self in the whole recording"),
+                              ...list.map(({ place, file, line, weight }) => {
+            const row = element("div", "edge");
+            row.title = `${file}:${line}`;
+            row.append(element("b", "num", percent(weight / whole)), element("span", "", `${place}${line}`));
+            return row;
+        })] : [];
     }
 
     edges(title, list) {

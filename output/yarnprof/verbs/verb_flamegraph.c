@@ -22,7 +22,7 @@ struct request {
     const char *couplebreak; /* NULL: off */
     const char *load, *time; /* NULL: not asked for */
     bool is_trace;           /* what is shown is no dump */
-    bool has_all_frames;
+    bool has_all_frames, has_lines;
     struct yarn_saved_view saved;
     struct yarn_stream_list streams;
     struct yarn_page_stream *page_streams; /* owned: as many as streams */
@@ -42,6 +42,8 @@ static const struct yarn_argument arguments[] = {
     {"all-frames", 0, NULL,
      "Python's interpreter between functions of Python, too, where these have names",
      YARN_ARGUMENT_INTO(struct request, has_all_frames)},
+    {"lines", 0, NULL, "lines of the source of the chosen function, where they are known",
+     YARN_ARGUMENT_INTO(struct request, has_lines)},
     {"load", 0, "FILE.json", "show what `yarnprof sched --save` wrote down",
      YARN_ARGUMENT_INTO(struct request, load)},
     YARN_SELECT_ARGUMENTS,
@@ -86,7 +88,7 @@ static int fail(const struct request *request, int err)
 static int load(const struct request *request, char *const *paths, struct side *side)
 {
     struct yarn_load_options options = {
-        .frames = YARN_FRAMES_BY_FUNCTION,
+        .frames = request->has_lines ? YARN_FRAMES_BY_LINE : YARN_FRAMES_BY_FUNCTION,
         .folds_glue = !request->has_all_frames,
         .take_sample = yarn_slices_take,
         .take_self = &side->slices,
@@ -99,8 +101,9 @@ static int load(const struct request *request, char *const *paths, struct side *
         options.wakings = &side->wakings;
     }
     yarn_slices_init(&side->slices, &request->select.filter);
-    int status =
-        yarn_select_load_view("flamegraph", &request->select, 0, paths, &options, &side->profile);
+    int status = yarn_select_load_view("flamegraph", &request->select,
+                                       request->has_lines ? YARN_SELECT_LINES : 0, paths, &options,
+                                       &side->profile);
     side->is_loaded = status < 0;
     return status;
 }
