@@ -404,6 +404,28 @@ class Losses(Case):
         self.assert_none_lost(harness.trust(run.dumps))
 
 
+class Sentences(Case):
+    def inside(self, *argv):
+        return harness.yarnprof("record", "-o", f"{self.folder()}/", "--", *argv, check=False).stderr
+
+    def test_inside_names_what_costs_a_tree_of_short_processes_less(self):
+        self.assertRegex(self.inside(KNOWN, "400", "2000"), rb"processes in [^;]*: record --outside costs such a tree less")
+        self.assertNotIn(b"--outside", self.inside(SPLIT, "6"))
+
+    def test_a_static_command_inside_names_it_too(self):
+        self.assertRegex(self.inside(STANDALONE, "6"), rb"statically linked[^;]*; [^;]*--outside")
+
+    def test_events_that_cannot_be_followed_are_said(self):
+        for event, text in ((f"uprobe:{SPLIT}:main", b"does not have probes"), ("off-cpu", b"does not have off-cpu")):
+            run = self.record([SPLIT, "1"], "-e", f"cpu-clock,{event}")
+            self.assertEqual((run.status, run.stderr.count(b"\n")), (2, 1), run.stderr)
+            self.assertIn(text, run.stderr)
+        run = self.record([SPLIT, "3"], "-e", "{cpu-clock,page-faults}:S")
+        self.assertEqual(run.status, self.outside_without([SPLIT, "3"])[0])
+        self.assertIn(b"(:S) makes each switch", run.stderr)
+        self.assertGreater(harness.trust(run.dumps)["samples"], 100)
+
+
 class Descendants(Case):
     """--wait=tree: also what lives longer than the command."""
 

@@ -23,10 +23,11 @@ void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_
 struct yarn_written {
     size_t nr_dumps, nr_failed; /* whose recording failed before the end */
     uint64_t samples, lost, bytes;
-    bool is_unread;    /* they could not be read back: their number is all that is known */
-    char path[4096];   /* of the one dump, else the folder */
-    char events[2048]; /* those that were not had as asked, and why; empty: none */
-    char fault[1024];  /* why a recording failed or has no sample; empty: nothing is known */
+    uint64_t nr_processes; /* as far as they are known: with children that had no dump */
+    bool is_unread;        /* they could not be read back: their number is all that is known */
+    char path[4096];       /* of the one dump, else the folder */
+    char events[2048];     /* those that were not had as asked, and why; empty: none */
+    char fault[1024];      /* why a recording failed or has no sample; empty: nothing is known */
 };
 
 /* What a run left. `since_ns` on CLOCK_REALTIME. */

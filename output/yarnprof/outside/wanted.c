@@ -47,13 +47,26 @@ static int refuse_options(const struct yarn_options *options)
 static int refuse_events(const struct yarn_event_list *events)
 {
     for (size_t i = 0; i < events->count; i++) {
-        if (events->specs[i].kind != YARN_EVENT_OFF_CPU)
+        const struct yarn_event_spec *event = &events->specs[i];
+        if (event->kind != YARN_EVENT_OFF_CPU && event->kind != YARN_EVENT_PROBE)
             continue;
-        yarn_complain("record", "--outside does not have %s: leave it out, or record --inside",
-                      events->specs[i].asked);
+        yarn_complain("record", "--outside does not have %s%s: leave it out, or record --inside",
+                      event->kind == YARN_EVENT_PROBE ? "probes, such as " : "", event->asked);
         return YARN_STATUS_USAGE;
     }
     return 0;
+}
+
+/* The kernel does not exchange the events of two threads then, but takes off and puts on each. */
+static void warn_of_groups(const struct yarn_event_list *events)
+{
+    for (size_t i = 0; i < events->count; i++)
+        if (events->specs[i].reads_group) {
+            yarn_complain("record",
+                          "a group that is read with each sample (:S) makes each switch between "
+                          "two threads or processes of the tree cost more");
+            return;
+        }
 }
 
 int yarn_wanted_read(struct yarn_job *job, char *const argv[])
@@ -72,6 +85,8 @@ int yarn_wanted_read(struct yarn_job *job, char *const argv[])
     int status = refuse_options(&job->options);
     if (!status)
         status = refuse_events(&job->events);
+    if (!status)
+        warn_of_groups(&job->events);
     if (status)
         yarn_job_fini(job);
     return status;

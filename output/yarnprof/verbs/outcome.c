@@ -15,7 +15,7 @@
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/verbs/loadable.h"
 
-enum { TRIED_BYTES = 4096 };
+enum { TRIED_BYTES = 4096, PROCESSES_A_SECOND = 50, PROCESSES_FEW = 25 };
 
 #define LONG_NS (UINT64_C(50) * YARN_NS_PER_MS)
 
@@ -202,6 +202,21 @@ static void say_why(const struct yarn_outcome *outcome, const struct yarn_writte
     }
 }
 
+/* Each process of such a tree pays for a recording of its own. */
+static void say_what_costs_less(const struct yarn_unrecorded *unrecorded, uint64_t nr_processes,
+                                struct yarn_text *line)
+{
+    uint64_t most =
+        unrecorded->life_ns / YARN_NS_PER_SECOND * PROCESSES_A_SECOND +
+        unrecorded->life_ns % YARN_NS_PER_SECOND * PROCESSES_A_SECOND / YARN_NS_PER_SECOND;
+    if (unrecorded->is_outside || !unrecorded->life_ns ||
+        nr_processes <= yarn_u64_max(most, PROCESSES_FEW))
+        return;
+    yarn_text_add_format(line, "; %s processes in ", yarn_number_grouped(nr_processes).text);
+    yarn_text_add_format(line, "%s: record --outside costs such a tree less",
+                         yarn_number_duration(unrecorded->life_ns).text);
+}
+
 static void say_written(const struct yarn_outcome *outcome, const struct yarn_written *written,
                         struct yarn_text *line)
 {
@@ -217,6 +232,7 @@ static void say_written(const struct yarn_outcome *outcome, const struct yarn_wr
     say_why(outcome, written, line);
     if (written->events[0])
         yarn_text_add_format(line, "; %s", written->events);
+    say_what_costs_less(&outcome->unrecorded, written->nr_processes, line);
     yarn_text_add_format(line, "; see: yarnprof %s %s", has_samples ? "report" : "info",
                          written->path);
 }
