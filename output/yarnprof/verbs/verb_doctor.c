@@ -4,15 +4,12 @@
 #include <stdlib.h>
 
 #include "core/config/options.h"
-#include "output/text/json.h"
-#include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/misspelt.h"
+#include "output/yarnprof/show/table.h"
 #include "output/yarnprof/verbs/doctor.h"
 #include "output/yarnprof/verbs/verb.h"
-
-enum { SUBJECT_WIDTH = 12 };
 
 static const char *const states[] = {
     [YARN_FINDING_GOOD] = "ok", [YARN_FINDING_LIMIT] = "limited", [YARN_FINDING_BAD] = "fails"};
@@ -50,52 +47,58 @@ static enum yarn_finding_state worst_of(const struct yarn_findings *findings)
     return worst;
 }
 
-static void print_text(const struct yarn_findings *findings, const struct yarn_out *out)
+static void get_state(struct yarn_show_cell *cell)
+{
+    const struct yarn_finding *finding = cell->row;
+    yarn_show_text(cell, states[finding->state]);
+    if (finding->state != YARN_FINDING_GOOD)
+        cell->paint = YARN_PAINT_WARNING;
+}
+
+static void get_what(struct yarn_show_cell *cell)
+{
+    yarn_show_text(cell, ((const struct yarn_finding *)cell->row)->what);
+}
+
+static void get_mend(struct yarn_show_cell *cell)
+{
+    yarn_show_text_if(cell, ((const struct yarn_finding *)cell->row)->mend);
+}
+
+static void get_sentence(struct yarn_show_cell *cell)
+{
+    const struct yarn_finding *finding = cell->row;
+    yarn_show_add(cell, "%s%s%s", finding->what, finding->mend[0] ? "; " : "", finding->mend);
+}
+
+static const struct yarn_show_column columns[] = {
+    YARN_SHOW_COLUMN(NULL, "", .get = get_state, .align = YARN_SHOW_LEFT, .width = 7),
+    YARN_SHOW_COLUMN("subject", "", YARN_SHOW_MEMBER(struct yarn_finding, subject),
+                     .align = YARN_SHOW_LEFT, .gap = 2, .width = 12),
+    YARN_SHOW_COLUMN("state", NULL, .get = get_state),
+    YARN_SHOW_COLUMN("what", NULL, .get = get_what),
+    YARN_SHOW_COLUMN("mend", NULL, .get = get_mend),
+    YARN_SHOW_COLUMN(NULL, "", .get = get_sentence, .align = YARN_SHOW_TAIL, .gap = 2),
+    {0},
+};
+
+static void print_findings(const struct yarn_findings *findings, const struct yarn_out *out)
 {
     static const char *const verdicts[] = {
         [YARN_FINDING_GOOD] = "works",
         [YARN_FINDING_LIMIT] = "works, with limits",
         [YARN_FINDING_BAD] = "would not work",
     };
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct yarn_finding *finding = &findings->list[i];
-        bool is_good = finding->state == YARN_FINDING_GOOD;
-        (void)fprintf(out->file, "%s%-7s%s  %-*s  ",
-                      is_good ? "" : yarn_out_paint(out, YARN_PAINT_WARNING),
-                      states[finding->state], is_good ? "" : yarn_out_plain(out), SUBJECT_WIDTH,
-                      finding->subject);
-        yarn_print_cut(out, finding->what, 0);
-        if (finding->mend[0]) {
-            (void)fputs("; ", out->file);
-            yarn_print_cut(out, finding->mend, 0);
-        }
-        (void)fputc('\n', out->file);
-    }
-    (void)fprintf(out->file, "%s\n", verdicts[worst_of(findings)]);
-}
-
-static void print_json(const struct yarn_findings *findings, struct yarn_json *json)
-{
-    yarn_json_begin_array(json, "findings");
-    for (size_t i = 0; i < findings->count; i++) {
-        const struct yarn_finding *finding = &findings->list[i];
-        yarn_json_begin_object(json, NULL);
-        yarn_json_text(json, "subject", finding->subject);
-        yarn_json_text(json, "state", states[finding->state]);
-        yarn_json_text(json, "what", finding->what);
-        yarn_json_text_or_null(json, "mend", finding->mend);
-        yarn_json_end_object(json);
-    }
-    yarn_json_end_array(json);
-    yarn_json_text(json, "verdict", states[worst_of(findings)]);
-}
-
-static void print_findings(const struct yarn_findings *findings, const struct yarn_out *out)
-{
-    if (out->format == YARN_OUT_JSON)
-        print_json(findings, out->json);
+    const struct yarn_show_table table = {.out = out, .parts = {columns}};
+    if (out->json)
+        yarn_json_begin_array(out->json, "findings");
+    for (size_t i = 0; i < findings->count; i++)
+        yarn_show_row(&table, &findings->list[i]);
+    yarn_show_end(&table);
+    if (out->json)
+        yarn_json_text(out->json, "verdict", states[worst_of(findings)]);
     else
-        print_text(findings, out);
+        (void)fprintf(out->file, "%s\n", verdicts[worst_of(findings)]);
 }
 
 static const struct yarn_argument arguments[] = {
