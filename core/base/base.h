@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What every file of yarn may assume: fixed-width types, the error convention, a few macros.
+ * The ground of every file of yarn: fixed-width types, the error convention, a few macros.
  *
  * Errors: functions return int, 0 or a negative errno. Results go through ret_ parameters that are
  * last and untouched on failure.

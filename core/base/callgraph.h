@@ -1,8 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * How the stack of a sample is recorded, in words and as a value: YARN_CALLGRAPH and the term
- * call-graph= of an event say it alike. Knows the words; does not know how stacks are unwound.
+ * The way in which the stack of a sample is recorded, in words and as a value: YARN_CALLGRAPH and
+ * the term call-graph= of an event say it alike. Knows the words; does not know how stacks are
+ * unwound.
  *
  * Threads, signals: pure functions over values; safe anywhere.
  */

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is recorded of threads that do not run, in words and as a value: YARN_SCHED. Knows the
+ * YARN_SCHED, in words and as a value: what is recorded of threads that do not run. Knows the
  * words; does not know how switches are recorded.
  *
  * Threads, signals: pure functions over values; safe anywhere.

@@ -41,8 +41,8 @@ YARN_MUST_CHECK int yarn_control_parse(struct yarn_span line,
 /* A text as one line: every control character becomes a blank. */
 void yarn_control_add_line(struct yarn_text *text, struct yarn_span line);
 
-/* What has come of a stream of lines: the begin of the next one. One that is too long is passed
- * over and reported once. */
+/* The bytes of a stream of lines that have come: the begin of the next line. A line that is too
+ * long is passed over and reported once. */
 struct yarn_control_lines {
     char data[YARN_CONTROL_LINE_MAX + 1];
     size_t size;

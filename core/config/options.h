@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the user asked of the profiler: the variables of the environment as values. The table of
- * them all is options.def. Knows names, defaults and bounds; does not know what an event or a
- * ring is, so the text of `events` is only kept (core/event parses it).
+ * The options: what the user asked of the profiler, by the variables of the environment, as values.
+ * The table of them all is options.def. Knows names, defaults and bounds; does not know what an
+ * event or a ring is, so the text of `events` is only kept (core/event parses it).
  *
  * Immutable once made. Every text is a copy in the arena: the host may change its environment.
  * A variable that is set to nothing counts as not set.

@@ -28,7 +28,7 @@ struct yarn_pattern_facts {
 #define YARN_PATTERN_DEFAULT "yarn.%e.%p.dump"
 #define YARN_PATTERN_CONTROL "yarn.%e.%p.sock"
 
-/* What the launcher of MPI or Slurm calls this process; NULL: there is none. */
+/* The rank that the launcher of MPI or Slurm gave this process; NULL: there is none. */
 const char *yarn_pattern_rank(char *const envp[]);
 
 /* -EINVAL with the error at an unknown letter, a missing brace or a missing name. */

@@ -15,7 +15,8 @@
 #define YARN_SAMPLE_TYPE_COMMON                                                                    \
     (PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME | PERF_SAMPLE_CPU)
 
-/* What an older kernel may refuse with EINVAL or E2BIG, newest first: the order of giving up. */
+/* Features that an older kernel may refuse with EINVAL or E2BIG, newest first: the order of giving
+ * up. */
 enum yarn_attr_feature {
     YARN_ATTR_LOST = 1,           /* 6.0: exact count of lost samples by read(2) */
     YARN_ATTR_INHERIT_THREAD = 2, /* 5.13: threads inherit, forked children do not */
@@ -24,7 +25,7 @@ enum yarn_attr_feature {
     YARN_ATTR_ALL = 15,
 };
 
-/* What a feature is called in the dump's messages; NULL for none. */
+/* The name of a feature in the dump's messages; NULL for none. */
 const char *yarn_attr_feature_name(enum yarn_attr_feature feature);
 
 /* Takes the newest feature away; the rest. 0 stays 0. */
@@ -71,5 +72,6 @@ uint64_t yarn_attr_unwind_registers(void);
 /* Where a BPF program at an event finds the sampled address in its context. */
 size_t yarn_attr_bpf_ip_offset(void);
 
-/* What this processor cannot watch: a static sentence, or NULL. `access`: HW_BREAKPOINT_R, W, X. */
+/* The reason why this processor cannot watch so: a static sentence, or NULL. `access`:
+ * HW_BREAKPOINT_R, W, X. */
 const char *yarn_attr_breakpoint_fault(uint32_t access, uint64_t length_bytes);

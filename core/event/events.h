@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What stands behind the library's list of events (yarn/event.h).
- * Threads: a list is immutable; any number of threads may use it. Signals: not safe.
+ * The library's list of events (yarn/event.h), and lists made of others. Threads: a list is
+ * immutable; any number of threads may use it. Signals: not safe.
  */
 #pragma once
 

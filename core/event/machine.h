@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where the kernel lists its PMUs and tracepoints, and how their small files are read. The two
- * folders are parameters: tests have trees of their own.
+ * The folders where the kernel lists its PMUs and tracepoints, and how their small files are read.
+ * The two folders are parameters: tests have trees of their own.
  *
  * Threads, signals: safe anywhere.
  */
@@ -10,7 +10,7 @@
 
 #include "core/base/span.h"
 
-/* What a name stands for on this processor. */
+/* The configuration that a name stands for on this processor. */
 struct yarn_event_encoding {
     uint64_t config, config1, config2;
 };

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which of many names a mistyped one is meant to be: the one that the fewest changed, missing,
- * doubled or exchanged bytes lead to, where those are few beside its length.
+ * The nearest of many names to a mistyped one: that which the fewest changed, missing, doubled or
+ * exchanged bytes lead to, where those are few beside its length.
  *
  * Threads, signals: values; safe anywhere.
  */

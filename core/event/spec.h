@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the user wants measured: one event of YARN_EVENTS as a value, before anything is opened.
- * Knows type, configuration, rate and modifiers; does not know files, threads or cpus (event.h)
- * nor how a spec becomes a perf_event_attr (attr.h).
+ * An event spec: one event of YARN_EVENTS as a value, before anything is opened. Knows type,
+ * configuration, rate and modifiers; does not know files, threads or cpus (event.h) nor how a spec
+ * becomes a perf_event_attr (attr.h).
  *
  * Threads, signals: values; texts are borrowed from the arena of the parse.
  */
@@ -35,8 +35,8 @@ enum yarn_event_probe {
     YARN_EVENT_KRETPROBE,
 };
 
-/* What a probe or a breakpoint is put on, as it was written: only who measures can say where that
- * is. */
+/* The site of a probe or a breakpoint, as it was written: only who measures can say where that is.
+ */
 struct yarn_event_site {
     const char *path;   /* of a uprobe: a file, or the name of a mapped one; else NULL */
     const char *symbol; /* of a probe a pattern, too; NULL: `offset` is all there is */
@@ -139,7 +139,7 @@ YARN_MUST_CHECK bool yarn_event_spec_lower_precise(struct yarn_event_spec *spec)
 /* Its filter='EXPR' is a program of ours (sample_filter.h), not one of the kernel's. */
 YARN_MUST_CHECK bool yarn_event_spec_has_sample_filter(const struct yarn_event_spec *spec);
 
-/* What stands for perf_event_attr.precise_ip: P begins with the most. */
+/* The value of perf_event_attr.precise_ip: P begins with the most. */
 YARN_MUST_CHECK unsigned yarn_event_spec_precise(const struct yarn_event_spec *spec);
 
 /* Makes the name out of event and modifiers, as it is without name=; or out of any words. */

@@ -19,7 +19,7 @@ void yarn_event_status_describe(uint32_t status, struct yarn_text *text);
 /* Why of the user's part alone. Static. */
 const char *yarn_event_status_user_only(void);
 
-/* What stands behind a refusal of perf_event_open(2), and what would mend it: one sentence for each
+/* The cause of a refusal of perf_event_open(2), and what would mend it: one sentence for each
  * errno. */
 
 /* Of a negative errno; a static sentence, never NULL. */

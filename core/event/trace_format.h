@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a tracepoint's file `format` says, and the raw bytes of its samples read by it: the fields
- * as they are stated there, size and sign and all. Both are untrusted. Knows the text; does not
- * know where it lies (core/session) nor how a field is shown.
+ * A tracepoint's file `format`, and the raw bytes of its samples read by it: the fields as they are
+ * stated there, size and sign and all. Both are untrusted. Knows the text; does not know where it
+ * lies (core/session) nor how a field is shown.
  *
  * Threads, signals: pure functions over values; safe anywhere.
  */

@@ -122,7 +122,7 @@ bool yarn_record_branch(const struct yarn_record *record, size_t at,
 bool yarn_record_counter(const struct yarn_record *record, uint64_t read_format, uint64_t at,
                          struct yarn_record_counter *ret_counter);
 
-/* Who gets the records. Called on the reader thread, in time order; what a record borrows is
+/* The listener gets the records, on the reader thread, in time order; what a record borrows is
  * valid for the length of the call. */
 
 struct yarn_record_listener {

@@ -29,7 +29,7 @@ uint64_t yarn_plan_rate(const struct yarn_session_request *request);
 /* The first thing to try, of a ring of a thread's own. */
 struct yarn_plan yarn_plan_first(const struct yarn_session_request *request);
 
-/* What the two strategies of perf would cost, and which to take. */
+/* The costs of the two strategies of perf, and which to take. */
 struct yarn_plan_estimate {
     bool is_per_thread;       /* the one to take */
     bool is_asked;            /* because the user set it */
@@ -47,8 +47,8 @@ bool yarn_plan_may_burst(const struct yarn_event_spec *event);
  * automatic sizes are halved while all of them together are too large. */
 struct yarn_plan yarn_plan_of_core(const struct yarn_session_request *request, size_t nr_cores);
 
-/* What it begins with: small, since many processes are short, and no larger than what comes in
- * 100 ms. The same where more than the rates say may come at once. */
+/* The plan that a session begins with: small, since many processes are short, and no larger than
+ * what comes in 100 ms. The same where more than the rates say may come at once. */
 struct yarn_plan yarn_plan_to_begin(const struct yarn_session_request *request, size_t nr_cores);
 
 /* Of one more thread's ring, where `nr_threads` have `ring_bytes` together. Automatic sizes become

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which of a session's event specs the kernel accepts: each is opened and closed once, without
- * features that the kernel does not know, and `auto` as cpu-clock where there is no PMU. All later
- * openings use the result.
+ * The probing of a session's event specs: each is opened and closed once, without features that the
+ * kernel does not know, and `auto` as cpu-clock where there is no PMU. All later openings use the
+ * result.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */
@@ -56,8 +56,8 @@ YARN_MUST_CHECK int yarn_probe_open(const struct yarn_session *session,
                                     int cpu, const struct yarn_event *leader,
                                     struct yarn_event *ret_event);
 
-/* What of an event is refused, or asked for otherwise, before the kernel is asked: it could not be
- * asked so, or would accept what it does not keep. */
+/* Refusals before the kernel is asked, and what is asked for otherwise: it could not be asked so,
+ * or would accept what it does not keep. */
 
 /* In the order of their numbers: notes why event `number` is refused, if it is. */
 void yarn_usable_check(struct yarn_session *session, uint32_t number);
@@ -68,8 +68,8 @@ void yarn_usable_refuse(struct yarn_event_status *state, int err, const char *wh
 /* Its stacks are copied where lists of calls were asked for. */
 void yarn_usable_copy_instead(struct yarn_event_status *state, const char *why);
 
-/* What filter='EXPR' of an event becomes: the kernel's own filter of a tracepoint or probe, or a
- * BPF program of ours, loaded once, at the samples of any other. */
+/* A filter='EXPR' of an event: the kernel's own filter of a tracepoint or probe, or a BPF program
+ * of ours, loaded once, at the samples of any other. */
 
 /* Loads the program that the event needs, if any. A negative errno, and the sentence of the
  * refusal.

@@ -51,7 +51,7 @@ struct yarn_session_request {
     const char *perf_refusal;    /* why perf must not be asked at all, a static sentence; NULL */
 };
 
-/* What such words ask for. */
+/* The kind of stacks that the words of YARN_CALLGRAPH ask for. */
 enum yarn_stacks yarn_session_stack_kind(const struct yarn_callgraph *callgraph);
 
 /* The stacks of an event: as its own call-graph= says, else as the session's are. Bytes of its

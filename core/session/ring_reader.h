@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * When to drain the rings. `poll`: poll(2) over the leaders and the wake descriptor, so a ring
- * is drained at its watermark. `timed`: asleep on the command word, awake often enough that no ring
- * gets more than half full; only while the host sleeps and blocked threads are looked at it polls,
- * too. Both end a wait at once on a command, and on a visitor: a descriptor of
- * the caller's that is polled beside the rings.
+ * The wait until the rings are to be drained. `poll`: poll(2) over the leaders and the wake
+ * descriptor, so a ring is drained at its watermark. `timed`: asleep on the command word, awake
+ * often enough that no ring gets more than half full; only while the host sleeps and blocked
+ * threads are looked at it polls, too. Both end a wait at once on a command, and on a visitor: a
+ * descriptor of the caller's that is polled beside the rings.
  *
  * While the host sleeps so does the reader, until a thread of the host uses CPU time:
  *   by poll  a timer of the process's CPU time makes the wake descriptor readable, at the next of
@@ -72,7 +72,7 @@ struct yarn_ring_reader {
 YARN_MUST_CHECK int yarn_reader_open(struct yarn_ring_reader *reader, bool is_poll,
                                      struct yarn_session *session, _Atomic uint32_t *command);
 
-/* What the next wait is to watch beside the rings, at most YARN_READER_VISITORS_MAX. */
+/* Descriptors that the next wait is to watch beside the rings, at most YARN_READER_VISITORS_MAX. */
 void yarn_reader_watch(struct yarn_ring_reader *reader, const struct pollfd *visitors,
                        size_t count);
 

@@ -71,7 +71,8 @@ const char *yarn_session_switches_refusal(const struct yarn_session *session);
 /* Of a session that times a tree: until when its switch records go, or will go. */
 uint64_t yarn_session_timed_until_ns(const struct yarn_session *session);
 
-/* What of YARN_SCHED is recorded; *ret_reason says why that is less than asked, or NULL. */
+/* The part of YARN_SCHED that is recorded; *ret_reason says why that is less than asked, or NULL.
+ */
 struct yarn_sched yarn_session_sched(const struct yarn_session *session,
                                      const struct yarn_sched *asked, const char **ret_reason);
 uint64_t yarn_session_switches_lost(const struct yarn_session *session);

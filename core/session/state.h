@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a session consists of: the attachments fill it, session.h is what may be done with it.
- * Others read the report, `statuses` and the counts.
+ * The parts of a session: the attachments fill them, session.h is what may be done with it. Others
+ * read the report, `statuses` and the counts.
  */
 #pragma once
 
@@ -36,7 +36,7 @@ struct yarn_event_status {
 
 struct yarn_attachment;
 
-/* What a signal would disturb or end, so that none is sent meanwhile. */
+/* Reasons why no signal is sent meanwhile: it would disturb or end something. */
 enum yarn_session_hold {
     YARN_SESSION_HOLD_TRACER = 1, /* a debugger, or valgrind */
     YARN_SESSION_HOLD_STACK = 2,  /* an alternate stack that is too small */

@@ -19,7 +19,7 @@
 
 enum { YARN_TIMER_THREADS_AT_ONCE = 8192, YARN_TIMER_NAME_BYTES = 16 };
 
-/* What the reader keeps beside each slot. */
+/* The reader's side of each slot. */
 struct yarn_timer_thread {
     struct yarn_ring ring; /* the reader's side of the slot's buffer */
     uint32_t seen;         /* number of the scan that found it last */

@@ -1,9 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where a thread of the followed process is blocked, as the kernel shows in task/TID/syscall:
- * the system call, its arguments, instruction and stack pointer. And what such a call waits for: of
- * a pthread mutex, or a rwlock that a writer has, the thread that holds it. Does not know stacks.
+ * The place where a thread of the followed process is blocked, as the kernel shows it in
+ * task/TID/syscall: the system call, its arguments, instruction and stack pointer. And what such a
+ * call waits for: of a pthread mutex, or a rwlock that a writer has, the thread that holds it. Does
+ * not know stacks.
  *
  * Threads: any. Signals: safe.
  */

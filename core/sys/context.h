@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a thread was doing when a signal interrupted it: its registers, in perf's numbering.
+ * The context of a thread that a signal interrupted: its registers, in perf's numbering.
  * Implemented by context_x86_64.c. Threads, signals: safe anywhere.
  */
 #pragma once

@@ -19,8 +19,8 @@ struct yarn_ids {
     uint64_t effective, permitted, inheritable; /* capabilities, masks: number n is bit n */
 };
 
-/* What decides whether a change of ids can be taken back: the capabilities, and without that one
- * the users or groups that there are to choose from. */
+/* The facts that decide whether a change of ids can be taken back: the capabilities, and without
+ * that one the users or groups that there are to choose from. */
 struct yarn_ids_hold {
     uint64_t permitted;
     uint32_t user[3], group[3];

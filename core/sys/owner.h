@@ -1,10 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Whose memory is this? Several processes may have the library's data: a fork, or a clone without
- * CLONE_VM, has a copy of it; vfork, posix_spawn and clone with CLONE_VM let another process run on
- * the very same. Neither is the process that claimed it, and numbers do not say: a child in a PID
- * namespace of its own is process 1, as the first process of a container is.
+ * The owner of the memory. Several processes may have the library's data: a fork, or a clone
+ * without CLONE_VM, has a copy of it; vfork, posix_spawn and clone with CLONE_VM let another
+ * process run on the very same. Neither is the process that claimed it, and numbers do not say: a
+ * child in a PID namespace of its own is process 1, as the first process of a container is.
  *
  * So the claim is a word in a page that the kernel zeroes in copies (MADV_WIPEONFORK); and of the
  * tasks that share the page those belong to the process that have what the kernel clears in every

@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What yarn is going to call, tried in a child that lives for a moment: for a process that was
- * started under a system call filter (seccomp) which may end a process for a call that it does not
- * expect. That must not happen to the host.
+ * The calls that yarn is going to make, tried in a child that lives for a moment: for a process
+ * that was started under a system call filter (seccomp) which may end a process for a call that it
+ * does not expect. That must not happen to the host.
  *
  * The child is a copy, not a thread and not on the host's memory: a filter that kills the process
  * kills that one, and no dump of its memory can take the host along. It sends no signal at its end,

@@ -44,7 +44,7 @@ void yarn_signal_die_of(int number);
 /* The calling thread blocks these (number n is bit n - 1), and no others; those that it did. */
 uint64_t yarn_signal_set_mask(uint64_t mask);
 
-/* What the kernel puts on a stack before a handler runs, in bytes, at most; without the registers
+/* The most that the kernel puts on a stack before a handler runs, in bytes; without the registers
  * of Intel's AMX, which only a thread that requested them has. */
 size_t yarn_signal_frame_bytes(void);
 

@@ -24,8 +24,8 @@ struct yarn_thread {
     uint64_t pending; /* by the thread: pending at its last check */
 };
 
-/* What it returns becomes the thread's exit code, which is the process's status where it is the
- * last thread (Linux 5.18 and later; before, the leader's code counts). */
+/* The function of a thread; its result becomes the thread's exit code, which is the process's
+ * status where it is the last thread (Linux 5.18 and later; before, the leader's code counts). */
 typedef int (*yarn_thread_fn)(void *argument);
 
 /* Those of the clone call. */

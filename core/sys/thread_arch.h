@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a thread needs to know of the machine: the clone call and the head of the thread control
- * block. Implemented by thread_x86_64.c. Private to core/sys.
+ * The machine's part of a thread: the clone call and the head of the thread control block.
+ * Implemented by thread_x86_64.c. Private to core/sys.
  */
 #pragma once
 

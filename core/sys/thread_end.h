@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * How the end of a thread is noticed at once by another that sleeps: by the word that the kernel
- * clears and wakes when the thread ends (set_tid_address(2)), or by a pidfd of it; the first
- * thread's is silent while another lives.
+ * The end of a thread, noticed at once by another that sleeps: by the word that the kernel clears
+ * and wakes when the thread ends (set_tid_address(2)), or by a pidfd of it; the first thread's is
+ * silent while another lives.
  *
  * The word of another thread is only given to the kernel, never read: its memory may be gone with
  * the thread. Threads, signals: safe anywhere.

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Whether the program runs on valgrind's processor. Implemented by valgrind_x86_64.c. Threads,
+ * Valgrind: whether the program runs on its processor. Implemented by valgrind_x86_64.c. Threads,
  * signals: safe anywhere.
  */
 #pragma once

@@ -1,12 +1,12 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which threads are blocked and since when, by the kernel's switch records; which of them is to be
- * looked at; and what a look stands for. Each round, about one a period, looks at every thread that
- * is blocked and has not been looked at since it blocked. A look counts if no switch of the thread
- * lies between that and the look's end. It stands for the whole wait, or, where that was shorter,
- * for the time since the round before: a long wait is exact, and short ones are right in the sum,
- * because a wait is seen with the probability of its length over that time.
+ * Waits: which threads are blocked and since when, by the kernel's switch records; which of them is
+ * to be looked at; and what a look stands for. Each round, about one a period, looks at every
+ * thread that is blocked and has not been looked at since it blocked. A look counts if no switch of
+ * the thread lies between that and the look's end. It stands for the whole wait, or, where that was
+ * shorter, for the time since the round before: a long wait is exact, and short ones are right in
+ * the sum, because a wait is seen with the probability of its length over that time.
  *
  * A thread that is awake and has not come to run is still in its wait, but nobody can see where:
  * the one who looks has just taken the core from it. What such a look would have stood for is added

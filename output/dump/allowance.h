@@ -42,7 +42,7 @@ struct yarn_dump_allowance {
 void yarn_dump_allowance_init(struct yarn_dump_allowance *allowance);
 /* A whole chunk was found. */
 void yarn_dump_allowance_earn(struct yarn_dump_allowance *allowance, uint64_t bytes);
-/* What was kept of an epoch is dropped. */
+/* The reader has dropped what it kept of an epoch. */
 void yarn_dump_allowance_reset_kept(struct yarn_dump_allowance *allowance);
 /* False and nothing charged where less is left. */
 bool yarn_dump_allowance_has(struct yarn_dump_allowance *allowance, enum yarn_dump_budget budget,

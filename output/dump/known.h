@@ -1,8 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a dump has defined so far, in this process and epoch: texts by number, where symbols start,
- * and which modules, events, frames and stacks there are. Bounded: what does not fit is refused.
+ * The definitions of a dump so far, in this process and epoch: texts by number, where symbols
+ * start, and which modules, events, frames and stacks there are. Bounded: what does not fit is
+ * refused.
  *
  * Threads: one owner at a time. Signals: not safe.
  */

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a writer has accepted and not yet encoded: strings, structured records, symbols,
+ * Things that a writer has accepted and not yet encoded: strings, structured records, symbols,
  * frames, stacks and samples, each in its own bounded buffer. Sealing encodes them as records, in
  * an order in which nothing is used before it is defined, and passes these to the sink.
  *
@@ -38,7 +38,7 @@ struct yarn_dump_stream {
     uint32_t from; /* of its samples in the order of writing */
 };
 
-/* What has no long list comes first: a short dump touches the begin of each list alone. */
+/* Members without a long list come first: a short dump touches the begin of each list alone. */
 struct yarn_dump_pending {
     struct yarn_dump_sink *sink; /* borrowed; outlives this */
 

@@ -47,6 +47,6 @@ struct yarn_dump_reader {
 YARN_MUST_CHECK int yarn_dump_reader_open(struct yarn_dump_reader *reader, const char *path,
                                           const struct yarn_dump_visitor *visitor, void *self,
                                           struct yarn_dump_summary *summary);
-/* What the visitor returned, or a negative errno: then there is no further step. */
+/* The result is what the visitor returned, or a negative errno: then there is no further step. */
 YARN_MUST_CHECK int yarn_dump_reader_next(struct yarn_dump_reader *reader, bool *ret_is_end);
 void yarn_dump_reader_close(struct yarn_dump_reader *reader);

@@ -70,7 +70,8 @@ YARN_MUST_CHECK int yarn_dump_read_batch(struct yarn_dump_record_reader *reader,
  * (and counted) where the number is impossible. */
 bool yarn_dump_check_event(struct yarn_dump_record_reader *reader, uint64_t number,
                            int *ret_result);
-/* What no recorder writes, and is left out; each is a damage, noted once a chunk. */
+/* Excesses: no recorder writes them, and they are left out; each is a damage, noted once a chunk.
+ */
 enum yarn_dump_excess {
     YARN_DUMP_EXCESS_DEPTH,
     YARN_DUMP_EXCESS_TEXT,

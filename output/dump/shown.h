@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What `yarnprof script` says of a record, as its YARN_SHOWN in format.def has it. In that text
+ * The text of a record in `yarnprof script`, as its YARN_SHOWN in format.def has it. In that text
  * {member} stands for the member, {member:enumeration} for the word of its value, and
  * {member?this:that} for one of two words.
  *

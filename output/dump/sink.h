@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Where a writer's records go: collects whole records of one chunk, has them compressed, and
+ * The sink of a writer's records: collects whole records of one chunk, has them compressed, and
  * appends header and payload to the file with one write. Knows chunks and their order; does not
  * know what records mean.
  *
@@ -49,8 +49,8 @@ YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd);
 /* Without a flush. Idempotent. */
 void yarn_dump_sink_close(struct yarn_dump_sink *sink);
 
-/* What TIME values of this moment are relative to: the first time since yarn_dump_sink_reset_time.
- */
+/* The time that TIME values of this moment are relative to: the first time since
+ * yarn_dump_sink_reset_time. */
 uint64_t yarn_dump_sink_time(struct yarn_dump_sink *sink, uint64_t time_ns);
 /* Only while no record that holds a time is waiting, here or with the caller. */
 void yarn_dump_sink_reset_time(struct yarn_dump_sink *sink);

@@ -23,8 +23,8 @@ struct yarn_dump_source yarn_dump_source_of(struct yarn_span bytes);
 /* Idempotent. */
 void yarn_dump_source_close(struct yarn_dump_source *source);
 
-/* What lies ahead: at least `size` bytes, fewer only where the file ends. Valid until the next
- * peek or pass. */
+/* The bytes ahead: at least `size` bytes, fewer only where the file ends. Valid until the next peek
+ * or pass. */
 struct yarn_span yarn_dump_source_peek(struct yarn_dump_source *source, size_t size);
 
 /* Goes on by so many bytes, which must have been peeked. */

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Who is given what a dump holds, record by record (reader.h says what is guaranteed of it), and
- * the summary of it as a file: how much of it is whole, and what is wrong where.
+ * The visitor is given what a dump holds, record by record (reader.h says what is guaranteed of
+ * it), and the summary of it as a file: how much of it is whole, and what is wrong where.
  */
 #pragma once
 
@@ -43,9 +43,6 @@ struct yarn_dump_visitor {
     int (*names)(void *self, const struct yarn_dump_##row *rows, size_t count);
 #include "core/base/base.h"
 #include "output/dump/format.def"
-
-    /* What was found out of a dump as a file while it was read: how much of it is whole, and what
-     * is wrong where. */
 
     /* Of the event of number alternate_of - 1, which what it takes and counts is handed on as. Not
      * given to `event`. */

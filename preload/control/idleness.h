@@ -1,9 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Whether the host sleeps: nothing was recorded and its CPU time stood still for an interval. Then
- * the reader has its turns at doubling distances, so that of a sleep that a kill ends at most half
- * is unknown. Knows times; does not know how the reader waits.
+ * Idleness of the host: nothing was recorded and its CPU time stood still for an interval. Then the
+ * reader has its turns at doubling distances, so that of a sleep that a kill ends at most half is
+ * unknown. Knows times; does not know how the reader waits.
  *
  * Threads: the reader thread only. Signals: not safe.
  */

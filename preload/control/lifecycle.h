@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * How the host's start, forks, execs and end drive the recorder. A process that shares the memory
- * without owning it (a child of vfork; core/sys/owner.h) changes nothing.
+ * The host's life: its start, forks, execs and end drive the recorder. A process that shares the
+ * memory without owning it (a child of vfork; core/sys/owner.h) changes nothing.
  *
  *     return, exit ──> our exit handler, after all of the host's ───────> end(EXIT)
  *     _exit, _Exit ──> interposed ─────────────────────────────────────> end(EXIT)
@@ -45,8 +45,8 @@ struct yarn_recorder *yarn_lifecycle_begin_exec(const char *path);
 /* The exec has returned: it failed. */
 void yarn_lifecycle_fail_exec(struct yarn_recorder *recorder);
 
-/* What the reader must not keep when the host gives it up. The reader shares its root directory
- * with the thread that created it. */
+/* Things that the reader must not keep when the host gives them up. The reader shares its root
+ * directory with the thread that created it. */
 enum yarn_lifecycle_change_kind {
     YARN_CHANGE_NONE,
     YARN_CHANGE_IDS,    /* the reader assumes the same, after the call; what can be taken back it */

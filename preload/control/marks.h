@@ -33,6 +33,6 @@ void yarn_marks_init(struct yarn_marks *marks);
  * text is longer than YARN_CONTROL_MARK_MAX. */
 YARN_MUST_CHECK int yarn_marks_put(struct yarn_marks *marks, const char *text);
 
-/* One that waits, to be released afterwards; NULL where there is none. */
+/* The next mark that waits, to be released afterwards; NULL where there is none. */
 const struct yarn_mark *yarn_marks_next(struct yarn_marks *marks);
 void yarn_marks_free(struct yarn_marks *marks, const struct yarn_mark *mark);

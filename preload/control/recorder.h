@@ -74,7 +74,7 @@ bool yarn_recorder_watches_others(struct yarn_recorder *recorder);
  * or it was reported. */
 bool yarn_recorder_report_failure(struct yarn_recorder *recorder, struct yarn_text *line);
 
-/* What of the messages is new goes into the log file. */
+/* New messages go into the log file. */
 void yarn_recorder_log(struct yarn_recorder *recorder);
 
 /* Ends the recording: every sample up to the call is in the sealed dump when it returns, unless

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * When the recording is to begin and to stop by itself: YARN_START, YARN_DELAY and YARN_DURATION as
- * moments. A command of the user replaces what was planned; each start records for
+ * The moments at which the recording is to begin and to stop by itself: YARN_START, YARN_DELAY and
+ * YARN_DURATION as moments. A command of the user replaces what was planned; each start records for
  * YARN_DURATION. Knows times; does not know the recording. Threads: the reader thread only.
  */
 #pragma once

@@ -1,9 +1,10 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What host threads and the reader thread of one process share. Host threads give commands in one
- * word of memory and sleep until the reader has done them (requests.h): they share no lock and no
- * descriptor, and a host thread never accesses a ring, the dump or anything else of the recording.
+ * The recorder, as host threads and the reader thread of one process share it. Host threads give
+ * commands in one word of memory and sleep until the reader has done them (requests.h): they share
+ * no lock and no descriptor, and a host thread never accesses a ring, the dump or anything else of
+ * the recording.
  */
 #pragma once
 

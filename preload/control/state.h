@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a recorder is doing, in one word that host threads and the reader share: each change is one
+ * The state of a recorder, in one word that host threads and the reader share: each change is one
  * atomic step, and who waits for another phase sleeps on the word.
  *
  *     31           16 15    12 11      8 7        4 3       0

@@ -17,7 +17,7 @@
 #include "recording/dump/process_dump.h"
 #include "recording/pipeline/pipeline.h"
 
-/* What has long lists comes last: a short process touches their begin alone. */
+/* Members with long lists come last: a short process touches their begin alone. */
 struct yarn_recording {
     const struct yarn_job *job;     /* borrowed */
     struct yarn_messages *messages; /* borrowed */

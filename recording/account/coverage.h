@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Which times the recording covers: when it was stopped and started, how much CPU time the host
+ * The times that the recording covers: when it was stopped and started, how much CPU time the host
  * used in between, and the COVERAGE records for the dump, which may be created later. Knows times;
  * does not know the session.
  *

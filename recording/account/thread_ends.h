@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What CPU time each thread of the host had used when it ended, noted by the thread itself as one
- * of its last acts, for the reader, which sees the end a little later. No other way: once the
+ * The CPU time that each thread of the host had used when it ended, noted by the thread itself as
+ * one of its last acts, for the reader, which sees the end a little later. No other way: once the
  * kernel has reported the end, the thread's clock is gone. The kernel could report counts at a
  * thread's end, too (inherit_stat), but writes each core's into that core's ring from whatever core
  * the thread ends on: two cores writing one ring at once leave it shut for good (Linux 6.18; 3,000
@@ -24,7 +24,7 @@ enum { YARN_THREAD_ENDS_MAX = 8192 };
  * reader is that many new threads of the machine behind. */
 void yarn_thread_ends_note(const struct yarn_dump_thread_end *end);
 
-/* What the thread noted, once; false where it noted nothing until then: what was noted later is
+/* The note of the thread, once; false where it noted nothing until then: what was noted later is
  * another's of the same number. */
 bool yarn_thread_ends_take(pid_t tid, uint64_t until_ns, struct yarn_dump_thread_end *ret_end);
 

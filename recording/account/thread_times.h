@@ -1,13 +1,13 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the kernel's schedstat says of the threads of the calling process: how long each ran, and
- * how long it waited for a core, which no switch record says after a wake-up. A thread that ends
- * between two readings has none of the time after the first. So they are close together when
- * threads have come or gone lately (a 128th of the time since, at least 20 ms, and a 32nd of the
- * time may go into them), later a second apart, and of a thread only if its clock has moved since.
- * Of more than 64 such threads the next 64 have their turn each time. Of all there is one at the
- * end, of one that is alone only that.
+ * The kernel's schedstat of the threads of the calling process: how long each ran, and how long it
+ * waited for a core, which no switch record says after a wake-up. A thread that ends between two
+ * readings has none of the time after the first. So they are close together when threads have come
+ * or gone lately (a 128th of the time since, at least 20 ms, and a 32nd of the time may go into
+ * them), later a second apart, and of a thread only if its clock has moved since. Of more than 64
+ * such threads the next 64 have their turn each time. Of all there is one at the end, of one that
+ * is alone only that.
  *
  * Threads: the reader thread only. Signals: not safe.
  */

@@ -1,7 +1,7 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What ended a recording early or prevented it; the first one counts.
+ * A failure ended a recording early or prevented it; the first one counts.
  */
 #pragma once
 

@@ -66,7 +66,8 @@ void yarn_file_names_hurry(struct yarn_file_names *names, bool is_last);
 void yarn_file_names_want(struct yarn_file_names *names, const struct yarn_unwind_frame *frame,
                           uint64_t address);
 
-/* What is known of it; NULL where it is no question. Valid until the next is remembered. */
+/* The answer, as far as it is known; NULL where it is no question. Valid until the next is
+ * remembered. */
 struct yarn_file_name *yarn_file_names_find(const struct yarn_file_names *names,
                                             const struct yarn_module *module, uint64_t address);
 

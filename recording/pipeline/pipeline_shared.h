@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What the pipelines of several processes share: the images of files, which are opened once, with
- * their rows and tables, and the names of functions in them.
+ * Things that the pipelines of several processes share: the images of files, which are opened once,
+ * with their rows and tables, and the names of functions in them.
  *
  * Threads: one owner at a time. Signals: not safe.
  */

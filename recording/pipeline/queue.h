@@ -45,7 +45,7 @@ struct yarn_frames *yarn_queued_frames(struct yarn_queued *queued);
 /* The frames are in it: a tracepoint's fields behind them. */
 void yarn_queued_set_raw(struct yarn_queued *queued, const struct yarn_bytes *raw);
 
-/* What was reserved is filled. */
+/* The room that was reserved is filled. */
 void yarn_queue_commit(struct yarn_queue *queue, struct yarn_queued *queued);
 
 /* The oldest; valid until the next reserve from the emptied queue. NULL where there is none. */

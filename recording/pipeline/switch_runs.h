@@ -31,7 +31,7 @@ void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint
 void yarn_switch_runs_on_lost(struct yarn_switch_runs *runs);
 void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns);
 
-/* What runs is known up to this time: it goes on in another run. */
+/* Threads that run are known up to this time: they go on in another run. */
 void yarn_switch_runs_divide(struct yarn_switch_runs *runs, uint64_t time_ns);
 
 /* No records are written any more: nothing is known of the threads after this time. */

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What is known about the host at its start: collected by the constructor on the host's thread,
- * read by the reader thread. Copies only: the host may change its arguments and environment later.
+ * The facts of the host at its start: collected by the constructor on the host's thread, read by
+ * the reader thread. Copies only: the host may change its arguments and environment later.
  */
 #pragma once
 

@@ -15,7 +15,7 @@
 
 enum { YARN_PATH_MAX = 4096 };
 
-/* What a pattern may ask for, of this process; `envp` is borrowed. */
+/* The facts of this process that a pattern may ask for; `envp` is borrowed. */
 struct yarn_pattern_facts yarn_path_facts(const struct yarn_facts *facts, char *const envp[]);
 
 /* -ENAMETOOLONG, or -EINVAL where it is no pattern. */

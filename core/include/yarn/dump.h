@@ -40,8 +40,8 @@ struct yarn_frame {
     uint64_t address;              /* linked */
 };
 
-/* What the recording says of itself: sums over the processes that were read so far, each as of its
- * last report. Times are ns. */
+/* The recording's own account of what is missing: sums over the processes that were read so far,
+ * each as of its last report. Times are ns. */
 struct yarn_trust_report {
     size_t size; /* sizeof of this struct, for later versions */
     uint64_t samples, lost, throttled;
