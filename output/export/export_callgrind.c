@@ -27,8 +27,8 @@ struct cost {
 
 struct callgrind {
     const struct yarn_export *export;
-    struct yarn_export_total *totals; /* owned */
-    uint32_t *columns;                /* owned; of each event; YARN_DUMP_NONE: it has none */
+    struct yarn_sum *totals; /* owned */
+    uint32_t *columns;       /* owned; of each event; YARN_DUMP_NONE: it has none */
     size_t nr_columns;
     struct cost *costs; /* owned array */
     size_t nr_costs, costs_capacity;
@@ -299,7 +299,7 @@ static void choose_columns(struct callgrind *callgrind)
     const struct yarn_profile *profile = callgrind->export->profile;
     for (size_t i = 0; i < profile->nr_events; i++) {
         bool is_last_chance = i + 1 == profile->nr_events && !callgrind->nr_columns;
-        bool is_used = callgrind->totals[i].count || is_last_chance;
+        bool is_used = callgrind->totals[i].samples || is_last_chance;
         callgrind->columns[i] = is_used ? (uint32_t)callgrind->nr_columns++ : YARN_DUMP_NONE;
     }
 }

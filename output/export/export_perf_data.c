@@ -88,12 +88,12 @@ static struct perf_event_attr attr_of(const struct yarn_profile *profile, uint32
 static int choose_events(struct perf_data *perf)
 {
     const struct yarn_profile *profile = perf->export->profile;
-    struct yarn_export_total *totals = yarn_export_totals(perf->export);
+    struct yarn_sum *totals = yarn_export_totals(perf->export);
     if (!totals)
         return -ENOMEM;
     for (uint32_t i = 0; i < profile->nr_events; i++) {
         bool is_last_chance = i + 1 == profile->nr_events && !perf->nr_attrs;
-        if (!totals[i].count && !is_last_chance)
+        if (!totals[i].samples && !is_last_chance)
             continue;
         perf->attrs[perf->nr_attrs] = attr_of(profile, i);
         perf->events[perf->nr_attrs++] = i;

@@ -26,8 +26,8 @@ struct pprof {
     size_t packed_capacity;
     struct yarn_strings strings; /* the string table */
     struct yarn_export_mappings mappings;
-    struct yarn_export_total *totals; /* owned */
-    size_t *columns;                  /* owned; of each event: its first value */
+    struct yarn_sum *totals; /* owned */
+    size_t *columns;         /* owned; of each event: its first value */
     size_t nr_values;
     struct yarn_table functions; /* (function, file) to id */
     uint32_t nr_functions;
@@ -314,7 +314,7 @@ static int put_kernel(struct pprof *pprof, int64_t *values)
     int err = yarn_export_kernel(pprof->export, &list, &count);
     for (size_t i = 0; !err && i < count; i++) {
         struct yarn_export_sample whole = yarn_export_kernel_sample(profile, &list[i]);
-        if (pprof->totals[whole.event].count)
+        if (pprof->totals[whole.event].samples)
             err = put_sample(pprof, &whole, values);
     }
     free(list);
@@ -381,9 +381,9 @@ static int put_events(struct pprof *pprof)
     size_t nr_used = 0;
     int err = 0;
     for (size_t i = 0; i < profile->nr_events; i++)
-        nr_used += pprof->totals[i].count > 0;
+        nr_used += pprof->totals[i].samples > 0;
     for (uint32_t i = 0; !err && i < profile->nr_events; i++) {
-        if (pprof->totals[i].count || (!nr_used && i == 0))
+        if (pprof->totals[i].samples || (!nr_used && i == 0))
             err = put_event(pprof, i, nr_used <= 1);
     }
     return err;

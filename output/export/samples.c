@@ -79,14 +79,14 @@ bool yarn_export_next(struct yarn_export_samples *samples, struct yarn_export_sa
     return false;
 }
 
-struct yarn_export_total *yarn_export_totals(const struct yarn_export *export)
+struct yarn_sum *yarn_export_totals(const struct yarn_export *export)
 {
     struct yarn_export_samples samples = YARN_EXPORT_SAMPLES(export);
     struct yarn_export_sample sample;
-    struct yarn_export_total *totals = calloc(export->profile->nr_events + 1, sizeof *totals);
+    struct yarn_sum *totals = calloc(export->profile->nr_events + 1, sizeof *totals);
     while (totals && yarn_export_next(&samples, &sample)) {
         totals[sample.event].weight += sample.weight;
-        totals[sample.event].count += sample.count;
+        totals[sample.event].samples += sample.count;
     }
     return totals;
 }

@@ -8,6 +8,7 @@
 
 #include "output/analysis/time/kernel_time.h"
 #include "output/export/export.h"
+#include "output/fold/fold.h"
 
 struct yarn_export_sample {
     uint64_t time_ns; /* 0 where samples are summed up */
@@ -43,14 +44,9 @@ struct yarn_export_path {
 YARN_MUST_CHECK int yarn_export_path(const struct yarn_profile *profile, uint32_t stack,
                                      struct yarn_export_path *path);
 
-/* The sum of an event's samples that pass. */
-struct yarn_export_total {
-    uint64_t weight;
-    uint64_t count;
-};
-
-/* Totals, one an event of the profile; owned by the caller, freed by free(). NULL: no memory. */
-YARN_MUST_CHECK struct yarn_export_total *yarn_export_totals(const struct yarn_export *export);
+/* What passes of each event of the profile; owned by the caller, freed by free(). NULL: no memory.
+ */
+YARN_MUST_CHECK struct yarn_sum *yarn_export_totals(const struct yarn_export *export);
 
 /* CPU time in the kernel that was not sampled, a row each thread as far as it is known: [kernel] in
  * what is written. Empty where the clock's event is not written, or a part only: which part it

@@ -8,15 +8,7 @@ struct walk {
     const struct yarn_profile *profile;
     uint32_t *first, *next; /* owned; of each stack: what it calls, what else its caller calls */
     uint32_t *nr_open;      /* owned; of each key: stacks that have begun */
-    uint32_t outermost;
 };
-
-static void walk_fini(struct walk *walk)
-{
-    free(walk->first);
-    free(walk->next);
-    free(walk->nr_open);
-}
 
 static size_t count_keys(const struct yarn_profile *profile, const uint32_t *keys)
 {
@@ -28,28 +20,21 @@ static size_t count_keys(const struct yarn_profile *profile, const uint32_t *key
     return count;
 }
 
-static bool walk_init(struct walk *walk, const struct yarn_profile *profile, const uint32_t *keys)
+uint32_t yarn_stacks_link(const struct yarn_profile *profile, const struct yarn_sum *sums,
+                          uint32_t *callees, uint32_t *next)
 {
-    *walk = (struct walk){
-        .profile = profile,
-        .first = malloc((profile->nr_stacks + 1) * sizeof *walk->first),
-        .next = malloc((profile->nr_stacks + 1) * sizeof *walk->next),
-        .nr_open = calloc(count_keys(profile, keys) + 1, sizeof *walk->nr_open),
-        .outermost = YARN_DUMP_NONE,
-    };
-    if (!walk->first || !walk->next || !walk->nr_open) {
-        walk_fini(walk);
-        return false;
-    }
+    uint32_t outermost = YARN_DUMP_NONE;
     for (size_t i = 0; i < profile->nr_stacks; i++)
-        walk->first[i] = YARN_DUMP_NONE;
+        callees[i] = YARN_DUMP_NONE;
     for (size_t i = profile->nr_stacks; i-- > 0;) {
         uint32_t parent = profile->stacks[i].parent;
-        uint32_t *first = parent == YARN_DUMP_NONE ? &walk->outermost : &walk->first[parent];
-        walk->next[i] = *first;
+        uint32_t *first = parent == YARN_DUMP_NONE ? &outermost : &callees[parent];
+        if (sums && !sums[i].samples)
+            continue;
+        next[i] = *first;
         *first = (uint32_t)i;
     }
-    return true;
+    return outermost;
 }
 
 static void begin(struct walk *walk, const uint32_t *keys, uint32_t stack, uint8_t *repeated)
@@ -75,16 +60,25 @@ static uint32_t end(struct walk *walk, const uint32_t *keys, uint32_t stack)
 /* Linear, however deep the stacks are. Owned by the caller; NULL: no memory. */
 static uint8_t *find_repeated(const struct yarn_profile *profile, const uint32_t *keys)
 {
-    struct walk walk;
-    if (!walk_init(&walk, profile, keys))
-        return NULL;
-    uint8_t *repeated = calloc(profile->nr_stacks + 1, 1);
-    uint32_t stack = repeated ? walk.outermost : YARN_DUMP_NONE;
+    struct walk walk = {
+        .profile = profile,
+        .first = malloc((profile->nr_stacks + 1) * sizeof *walk.first),
+        .next = malloc((profile->nr_stacks + 1) * sizeof *walk.next),
+        .nr_open = calloc(count_keys(profile, keys) + 1, sizeof *walk.nr_open),
+    };
+    uint8_t *repeated = NULL;
+    uint32_t stack = YARN_DUMP_NONE;
+    if (walk.first && walk.next && walk.nr_open)
+        repeated = calloc(profile->nr_stacks + 1, 1);
+    if (repeated)
+        stack = yarn_stacks_link(profile, NULL, walk.first, walk.next);
     while (stack != YARN_DUMP_NONE) {
         begin(&walk, keys, stack, repeated);
         stack = walk.first[stack] != YARN_DUMP_NONE ? walk.first[stack] : end(&walk, keys, stack);
     }
-    walk_fini(&walk);
+    free(walk.first);
+    free(walk.next);
+    free(walk.nr_open);
     return repeated;
 }
 

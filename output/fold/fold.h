@@ -48,6 +48,12 @@ YARN_MUST_CHECK int yarn_fold_add(const struct yarn_fold *fold, const struct yar
  * by the caller, who frees it with free(); NULL: no memory. */
 YARN_MUST_CHECK struct yarn_sum *yarn_stack_sums(const struct yarn_choice *choice, uint32_t event);
 
+/* Links stacks, of each the first that it calls and the next that its caller calls (YARN_DUMP_NONE:
+ * none), and returns the first outermost one. Stacks without samples (`sums` NULL: none) are left
+ * out. */
+uint32_t yarn_stacks_link(const struct yarn_profile *profile, const struct yarn_sum *sums,
+                          uint32_t *callees, uint32_t *next);
+
 static inline void yarn_sum_add(struct yarn_sum *sum, const struct yarn_sum *more)
 {
     sum->weight += more->weight;

@@ -249,24 +249,6 @@ static void go_in(struct builder *builder, uint32_t node, uint32_t first)
     }
 }
 
-/* Links each stack that has samples to its caller's; the outermost ones, as a list. */
-static uint32_t link_stacks(struct builder *builder)
-{
-    uint32_t outermost = YARN_DUMP_NONE;
-    size_t nr_stacks = builder->profile->nr_stacks;
-    for (size_t i = 0; i < nr_stacks; i++)
-        builder->callees[i] = YARN_DUMP_NONE;
-    for (size_t i = nr_stacks; i-- > 0;) {
-        uint32_t parent = builder->profile->stacks[i].parent;
-        uint32_t *first = parent == YARN_DUMP_NONE ? &outermost : &builder->callees[parent];
-        if (!builder->sums[i].samples)
-            continue;
-        builder->next[i] = *first;
-        *first = (uint32_t)i;
-    }
-    return outermost;
-}
-
 static int make_room(struct builder *builder)
 {
     size_t count = builder->profile->nr_stacks + 1;
@@ -375,7 +357,8 @@ static int add_root(struct builder *builder, uint32_t event_node, uint32_t root)
     }
     builder->tree.nodes[top].self += all.weight;
     builder->tree.nodes[top].samples += all.samples;
-    go_in(builder, top, link_stacks(builder));
+    go_in(builder, top,
+          yarn_stacks_link(builder->profile, builder->sums, builder->callees, builder->next));
     return grow(builder, top);
 }
 

@@ -77,12 +77,12 @@ static int fail(const struct request *request, const struct yarn_export *export,
 static int keep_one_event(const struct yarn_export *export)
 {
     const struct yarn_profile *profile = export->profile;
-    struct yarn_export_total *totals = yarn_export_totals(export);
+    struct yarn_sum *totals = yarn_export_totals(export);
     uint32_t kept = YARN_DUMP_NONE;
     if (!totals)
         return -ENOMEM;
     for (uint32_t i = 0; i < profile->nr_events; i++) {
-        if (!totals[i].count)
+        if (!totals[i].samples)
             continue;
         if (kept == YARN_DUMP_NONE) {
             kept = i;

@@ -169,10 +169,10 @@ static int push_one(struct request *request, const struct yarn_profile *profile,
         .version = YARN_VERSION,
         .most_bytes = yarn_new_file_allowed(),
     };
-    struct yarn_export_total *totals = yarn_export_totals(&export);
+    struct yarn_sum *totals = yarn_export_totals(&export);
     uint64_t count = 0;
     for (size_t i = 0; totals && i < profile->nr_events; i++)
-        count += totals[i].count;
+        count += totals[i].samples;
     int err = totals ? 0 : -ENOMEM;
     free(totals);
     if (!err && !count)
