@@ -93,18 +93,28 @@ static void add_waits(struct yarn_completeness *completeness, const struct yarn_
         trust->switches_lost, -1);
 }
 
+/* "260.0 us", "62.1 ms", "1.16 s". */
+static void describe_ns(uint64_t ns, char *ret_text, size_t size)
+{
+    if (ns < YARN_NS_PER_MS)
+        (void)snprintf(ret_text, size, "%.1f us", (double)ns / 1e3);
+    else if (ns < YARN_NS_PER_SECOND)
+        (void)snprintf(ret_text, size, "%.1f ms", (double)ns / 1e6);
+    else
+        (void)snprintf(ret_text, size, "%.2f s", (double)ns / 1e9);
+}
+
 void yarn_completeness_describe(const struct yarn_completeness_row *row,
                                 char ret_text[YARN_COMPLETENESS_TEXT])
 {
-    char percent[24] = "";
+    char percent[24] = "", amount[32];
     if (row->percent >= 0)
         (void)snprintf(percent, sizeof percent, " (%.2f %%)", row->percent);
     if (row->unit == YARN_COMPLETENESS_NS)
-        (void)snprintf(ret_text, YARN_COMPLETENESS_TEXT, "%.3f s %s%s", (double)row->count / 1e9,
-                       row->what, percent);
+        describe_ns(row->count, amount, sizeof amount);
     else
-        (void)snprintf(ret_text, YARN_COMPLETENESS_TEXT, "%" PRIu64 " %s%s", row->count, row->what,
-                       percent);
+        (void)snprintf(amount, sizeof amount, "%" PRIu64, row->count);
+    (void)snprintf(ret_text, YARN_COMPLETENESS_TEXT, "%s %s%s", amount, row->what, percent);
 }
 
 struct yarn_completeness yarn_completeness_of(const struct yarn_profile *profile)

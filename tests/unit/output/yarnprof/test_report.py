@@ -339,6 +339,7 @@ class Missing(WithDumps):
             meta = dict(opened.execute("SELECT key, value FROM meta"))
         info = json.loads(self.good("info", "--format=json", path))
         self.assertEqual(info["completeness"], list(completeness.values()))
+        self.assertIn("  700.0 ms of blocked time was not looked at", self.good("info", path))
         for row in completeness.values():
             self.assertIn(f"  {row['what']}", verdict)
             self.assertIn(f" {row['what']}", self.good("info", path).partition("Missing")[2])
