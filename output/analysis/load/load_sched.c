@@ -152,12 +152,17 @@ int yarn_loader_sched_end(struct yarn_loader *loader)
     if (!loader->options->sched)
         return 0;
     uint64_t end_ns = dump->has_end ? dump->end.time_ns : dump->last_ns;
+    bool has_losses = dump->trust.lost || dump->trust.switches_lost;
     int err = add_gaps(loader, end_ns);
     for (size_t i = loader->first_thread; !err && i < profile->nr_threads; i++) {
         const struct yarn_profile_thread *thread = &profile->threads[i];
+        uint64_t over_ns = thread->has_ended ? thread->end_ns : end_ns;
+        /* Those that were there at the begin have a record: it is lost with others, and the thread
+         * known from its first span on. */
+        bool is_birth_lost = !thread->has_record && has_losses;
         const struct yarn_sched_life life = {
-            .birth_ns = thread->start_ns,
-            .end_ns = thread->has_ended ? thread->end_ns : end_ns,
+            .birth_ns = is_birth_lost ? over_ns : thread->start_ns,
+            .end_ns = over_ns,
             .cpu_ns = thread->cpu_ns,
             .space = loader->dump,
             .tid = thread->tid,

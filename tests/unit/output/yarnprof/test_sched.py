@@ -11,7 +11,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 from command_line import WithDumps, main
-from packed_dump import Dump
+from packed_dump import Dump, varint
 
 MS = 10**6
 PARTS = ("running_ns", "switching_ns", "runnable_ns", "blocked_ns", "unknown_ns")
@@ -42,6 +42,21 @@ class Sched(WithDumps):
         for row in found["threads"]:
             self.assertEqual(sum(row[part] for part in PARTS), row["life_ns"], row)
         return found
+
+    def test_a_thread_whose_birth_was_lost_lives_from_its_first_record_on(self):
+        for nr_lost, life_ns in ((0, 80 * MS), (3, 20 * MS)):
+            dump = Dump()
+            dump.begin(pid=7, name="app")
+            dump.record("SCHED", asked=dump.text("switch"), got=dump.text("switch:50000"))
+            dump.named("RUNS", 1, {"time_ns": (60 * MS,), "length_ns": (5 * MS,), "tid": (8,), "cpu": (0,),
+                                   "is_preempted": (0,), "is_open": (0,)})
+            dump.record("THREAD_END", tid=8, time_ns=80 * MS, cpu_ns=0)
+            dump.record("TOTALS", time_ns=100 * MS, tail=varint(30) + varint(nr_lost))  # switches_lost
+            dump.record("END", time_ns=100 * MS)
+            path = self.folder / f"lost{nr_lost}"
+            path.write_bytes(dump.bytes())
+            (row,) = (row for row in self.threads(path)["threads"] if row["tid"] == 8)
+            self.assertEqual(row["life_ns"], life_ns)
 
     def test_rows_add_up_to_lives(self):
         found = self.threads(self.made("made"))
