@@ -83,11 +83,15 @@ static int keep_list(struct yarn_loader *loader, struct yarn_span *list)
     return err;
 }
 
-static int keep_all(struct yarn_loader *loader, struct yarn_span *const *spans, size_t count)
+/* Of a record, which is the loader's copy. */
+static int keep_texts(struct yarn_loader *loader, enum yarn_dump_record record, void *thing)
 {
+    struct yarn_span texts[YARN_DUMP_TEXTS_MAX];
+    size_t count = yarn_dump_fields_texts(record, thing, texts);
     int err = 0;
     for (size_t i = 0; !err && i < count; i++)
-        err = keep(loader, spans[i]);
+        err = keep(loader, &texts[i]);
+    yarn_dump_fields_set_texts(record, thing, texts);
     return err;
 }
 
@@ -175,12 +179,11 @@ static int on_process(void *self, const struct yarn_dump_process *record)
     dump->process = *record;
     dump->has_process = record->pid != 0;
     yarn_loader_set_time(loader);
-    struct yarn_dump_process *process = &dump->process;
-    struct yarn_span *spans[] = {&process->exe,  &process->host,    &process->kernel,
-                                 &process->arch, &process->boot_id, &process->rank};
-    int err = keep_all(loader, spans, YARN_COUNT_OF(spans));
+    dump->process.cmdline = YARN_SPAN_EMPTY;
+    int err = keep_texts(loader, YARN_DUMP_RECORD_PROCESS, &dump->process);
+    dump->process.cmdline = record->cmdline;
     if (!err)
-        err = keep_list(loader, &process->cmdline);
+        err = keep_list(loader, &dump->process.cmdline);
     if (err)
         return err;
     return name_process(&loader->profile->strings, dump);
@@ -190,34 +193,28 @@ static int on_option(void *self, const struct yarn_dump_option *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    if (YARN_ARRAY_RESERVE(&dump->options, &dump->options_capacity, dump->nr_options + 1))
-        return -ENOMEM;
-    dump->options[dump->nr_options] = *record;
-    struct yarn_span *spans[] = {&dump->options[dump->nr_options].name,
-                                 &dump->options[dump->nr_options].value};
-    dump->nr_options++;
-    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+    struct yarn_dump_option kept = *record;
+    int err = keep_texts(loader, YARN_DUMP_RECORD_OPTION, &kept);
+    return err ? err
+               : YARN_ARRAY_PUT(&dump->options, &dump->nr_options, &dump->options_capacity, &kept);
 }
 
 static int on_sampler(void *self, const struct yarn_dump_sampler *record)
 {
     struct yarn_loader *loader = self;
-    struct yarn_dump_sampler *sampler = &yarn_loader_dump(loader)->sampler;
-    *sampler = *record;
-    yarn_loader_dump(loader)->has_sampler = true;
-    struct yarn_span *spans[] = {&sampler->asked, &sampler->got, &sampler->reason,
-                                 &sampler->strategy, &sampler->reader};
-    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->sampler = *record;
+    dump->has_sampler = true;
+    return keep_texts(loader, YARN_DUMP_RECORD_SAMPLER, &dump->sampler);
 }
 
 static int on_sched(void *self, const struct yarn_dump_sched *record)
 {
     struct yarn_loader *loader = self;
-    struct yarn_dump_sched *sched = &yarn_loader_dump(loader)->sched;
-    *sched = *record;
-    yarn_loader_dump(loader)->has_sched = true;
-    struct yarn_span *spans[] = {&sched->asked, &sched->got, &sched->reason};
-    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    dump->sched = *record;
+    dump->has_sched = true;
+    return keep_texts(loader, YARN_DUMP_RECORD_SCHED, &dump->sched);
 }
 
 static int on_switches(void *self, const struct yarn_dump_switches *record)
@@ -254,13 +251,11 @@ static int on_event(void *self, const struct yarn_dump_event *record)
     event->record = *record;
     free(event->fields);
     event->fields = NULL;
-    struct yarn_span *spans[] = {&event->record.name, &event->record.asked,  &event->record.got,
-                                 &event->record.unit, &event->record.reason, &event->record.filter};
-    err = keep_all(loader, spans, YARN_COUNT_OF(spans));
-    event->record.format.data =
-        (const uint8_t *)yarn_strings_keep(&profile->strings, record->format);
-    if (!err && !event->record.format.data)
-        err = -ENOMEM;
+    event->record.format = YARN_SPAN_EMPTY; /* which is no text to be shown */
+    err = keep_texts(loader, YARN_DUMP_RECORD_EVENT, &event->record);
+    event->record.format = record->format;
+    if (!err)
+        err = keep_bytes(loader, &event->record.format);
     if (!err)
         err = yarn_loader_find_event(loader, &event->record, &event->event);
     if (err)
@@ -359,11 +354,11 @@ static int on_message(void *self, const struct yarn_dump_message *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    if (YARN_ARRAY_RESERVE(&dump->messages, &dump->messages_capacity, dump->nr_messages + 1))
-        return -ENOMEM;
-    struct yarn_dump_message *kept = &dump->messages[dump->nr_messages++];
-    *kept = *record;
-    return keep(loader, &kept->text);
+    struct yarn_dump_message kept = *record;
+    int err = keep_texts(loader, YARN_DUMP_RECORD_MESSAGE, &kept);
+    return err ? err
+               : YARN_ARRAY_PUT(&dump->messages, &dump->nr_messages, &dump->messages_capacity,
+                                &kept);
 }
 
 static int on_coverage(void *self, const struct yarn_dump_coverage *record)
@@ -402,12 +397,9 @@ static int on_from(void *self, const struct yarn_dump_from *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    if (YARN_ARRAY_RESERVE(&dump->froms, &dump->froms_capacity, dump->nr_froms + 1))
-        return -ENOMEM;
-    struct yarn_dump_from *kept = &dump->froms[dump->nr_froms++];
-    *kept = *record;
-    struct yarn_span *spans[] = {&kept->path, &kept->damage};
-    return keep_all(loader, spans, YARN_COUNT_OF(spans));
+    struct yarn_dump_from kept = *record;
+    int err = keep_texts(loader, YARN_DUMP_RECORD_FROM, &kept);
+    return err ? err : YARN_ARRAY_PUT(&dump->froms, &dump->nr_froms, &dump->froms_capacity, &kept);
 }
 
 static int on_chunk(void *self, uint64_t offset)
