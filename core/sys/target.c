@@ -9,6 +9,9 @@
 #include "core/sys/file.h"
 #include "core/sys/timer.h"
 
+/* Fields of a line of status. */
+enum { STATUS_BYTES = 4096, EFFECTIVE = 1, LAST = 64 };
+
 const struct yarn_target yarn_target_self = {.kind = YARN_TARGET_OWN, .proc = "/proc/self"};
 const struct yarn_target yarn_target_nobody = {.kind = YARN_TARGET_NONE};
 
@@ -62,6 +65,58 @@ int yarn_target_read(const struct yarn_target *target, uint64_t address, void *r
     if (got < 0)
         return (int)got;
     return (size_t)got == size ? 0 : -EFAULT;
+}
+
+static bool is_blank(char byte)
+{
+    return byte == ' ' || byte == '\t';
+}
+
+/* The field of that place in a line behind its key, or the last, where there are fewer. */
+static bool read_field(const char *at, const char *end, size_t nth, uint32_t *ret_number)
+{
+    size_t nr_fields = 0;
+    while (at < end && nr_fields <= nth) {
+        uint64_t number;
+        while (at < end && is_blank(*at))
+            at++;
+        const char *begin = at;
+        while (at < end && !is_blank(*at))
+            at++;
+        if (at == begin || yarn_parse_u64(begin, (size_t)(at - begin), &number))
+            break;
+        *ret_number = (uint32_t)number;
+        nr_fields++;
+    }
+    return nr_fields > 0;
+}
+
+static bool read_number(const char *text, size_t size, const char *key, size_t nth,
+                        uint32_t *ret_number)
+{
+    const char *end = text + size;
+    for (const char *line = text; line < end;) {
+        const char *line_end = memchr(line, '\n', (size_t)(end - line));
+        line_end = line_end ? line_end : end;
+        if ((size_t)(line_end - line) > strlen(key) && !memcmp(line, key, strlen(key)))
+            return read_field(line + strlen(key), line_end, nth, ret_number);
+        line = line_end + 1;
+    }
+    return false;
+}
+
+bool yarn_target_identity(const struct yarn_target *target, uint32_t *ret_pid, uint32_t *ret_user)
+{
+    char bytes[YARN_TARGET_PROC_BYTES + 8], status[STATUS_BYTES];
+    struct yarn_text path = yarn_text_of(bytes, sizeof bytes);
+    if (target->kind != YARN_TARGET_OTHER)
+        return false;
+    yarn_text_add_format(&path, "%s/status", target->proc);
+    int fd = yarn_file_open(YARN_FILE_CWD, path.data);
+    ssize_t size = fd < 0 ? fd : yarn_file_read(fd, status, sizeof status);
+    yarn_file_close(fd);
+    return size > 0 && read_number(status, (size_t)size, "Uid:", EFFECTIVE, ret_user) &&
+           read_number(status, (size_t)size, "NSpid:", LAST, ret_pid);
 }
 
 uint64_t yarn_target_cpu_ns(const struct yarn_target *target)

@@ -39,6 +39,10 @@ struct yarn_target yarn_target_of(pid_t pid);
 YARN_MUST_CHECK int yarn_target_read(const struct yarn_target *target, uint64_t address,
                                      void *ret_data, size_t size);
 
+/* Of another that lives, by its /proc/PID/status: the number that it has itself, in its own
+ * namespace, and the user that its files are of. False: not known. */
+bool yarn_target_identity(const struct yarn_target *target, uint32_t *ret_pid, uint32_t *ret_user);
+
 /* CPU time of its threads; of the calling process without the calling thread, which is ours. */
 uint64_t yarn_target_cpu_ns(const struct yarn_target *target);
 struct yarn_ticks yarn_target_ticks(const struct yarn_target *target);

@@ -20,6 +20,7 @@ STANDALONE = harness.HOSTS / "standalone"
 RELAYS = harness.HOSTS / "relays"
 THREADS = harness.HOSTS / "threads8"
 KNOWN = harness.HOSTS / "known"
+JIT = harness.HOSTS / "jit_x86_64"
 PINGPONG = harness.HOSTS / "pingpong"
 
 
@@ -424,6 +425,35 @@ class Sentences(Case):
         self.assertEqual(run.status, self.outside_without([SPLIT, "3"])[0])
         self.assertIn(b"(:S) makes each switch", run.stderr)
         self.assertGreater(harness.trust(run.dumps)["samples"], 100)
+
+
+class Names(Case):
+    """Names of generated code, by the process's own number and user."""
+
+    def setUp(self):
+        super().setUp()
+        if not JIT.exists():
+            self.skipTest("the program generates code for another processor")
+
+    def assert_named(self, *before):
+        run = self.record([*before, JIT, "map"])
+        self.assertEqual(run.status, 0, run.stderr)
+        shares = harness.self_percent(run.dumps)
+        self.assertGreater(sum(shares.get(name, 0) for name in ("generated_first", "generated_second")), 80, shares)
+
+    def test_of_a_process_of_this_user(self):
+        self.assert_named()
+
+    @unittest.skipIf(os.getuid(), "only root may become another user")
+    def test_of_another_user_s_process(self):
+        os.chmod(self.root, 0o777)
+        self.assert_named("setpriv", "--reuid=65534", "--clear-groups")
+
+    def test_of_a_process_that_has_another_number_in_its_namespace(self):
+        argv = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+        if subprocess.run([*argv, "true"], capture_output=True).returncode:
+            self.skipTest("namespaces of processes may not be made")
+        self.assert_named(*argv)
 
 
 class Descendants(Case):

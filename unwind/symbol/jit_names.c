@@ -5,6 +5,7 @@
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "unwind/symbol/jitdump.h"
+#include "unwind/symbol/own_file.h"
 #include "unwind/symbol/perf_map.h"
 
 enum {
@@ -50,11 +51,13 @@ int yarn_jit_names_new(struct yarn_jit_names **ret_names, const struct yarn_modu
         return -ENOMEM;
     names->map = map;
     names->pid = pid;
+    names->perf_map.user = YARN_OWN_FILE_OURS;
+    (void)yarn_target_identity(yarn_module_map_target(map), &names->pid, &names->perf_map.user);
     names->perf_map.not_before_ns =
         start_realtime_ns - yarn_u64_min(start_realtime_ns, COARSE_TIME_NS);
     struct yarn_text path = yarn_text_of(names->perf_map_path, sizeof names->perf_map_path);
     yarn_text_add(&path, "/tmp/perf-");
-    yarn_text_add_u64(&path, pid);
+    yarn_text_add_u64(&path, names->pid);
     yarn_text_add(&path, ".map");
     yarn_code_names_open(&names->names);
     int err = yarn_table_open(&names->found, FIRST_KEYS, KEYS_MAX);
@@ -98,8 +101,8 @@ static void add_dump(struct yarn_jit_names *names, const char *path)
         if (names->dumps[i].path == path)
             return;
     if (names->nr_dumps < JITDUMPS_MAX)
-        names->dumps[names->nr_dumps++] =
-            (struct mapped_dump){.jitdump = {.pid = names->pid}, .path = path};
+        names->dumps[names->nr_dumps++] = (struct mapped_dump){
+            .jitdump = {.pid = names->pid, .user = names->perf_map.user}, .path = path};
 }
 
 /* A compiler maps its dump executable, for no other reason than to be found. */

@@ -14,6 +14,7 @@
 
 struct yarn_jitdump {
     uint32_t pid;    /* whose records count: as the process itself sees it */
+    uint32_t user;   /* of the process, or YARN_OWN_FILE_OURS */
     uint64_t offset; /* of the first record that was not read; 0: nothing was */
     bool is_done;    /* it was closed, is damaged, or is not ours */
 };

@@ -5,26 +5,26 @@
 
 #include "core/sys/ids.h"
 
-static bool is_ours(const struct yarn_file_info *info)
+static bool is_of(uint32_t user, const struct yarn_file_info *info)
 {
     struct yarn_ids ids;
     if (!S_ISREG(info->mode))
         return false;
-    if (info->owner == 0)
-        return true;
+    if (info->owner == 0 || user != YARN_OWN_FILE_OURS)
+        return info->owner == 0 || info->owner == user;
     if (yarn_ids_read(&ids))
         return false;
     return info->owner == ids.effective_user || info->owner == ids.real_user;
 }
 
-int yarn_own_file_open(const char *path, struct yarn_file_info *ret_info)
+int yarn_own_file_open(const char *path, uint32_t user, struct yarn_file_info *ret_info)
 {
     struct yarn_file_info info;
     int fd = yarn_file_open(YARN_FILE_CWD, path);
     if (fd < 0)
         return fd;
     int err = yarn_file_stat(fd, &info);
-    if (!err && !is_ours(&info))
+    if (!err && !is_of(user, &info))
         err = -EPERM;
     if (err) {
         yarn_file_close(fd);

@@ -1,8 +1,8 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * Files by which the process describes its own code. They are in world-writable directories: only
- * files of this process's user, or of root, are used.
+ * Files by which a process describes its own code. They are in world-writable directories: only
+ * files of its user, or of root, are used.
  *
  * Threads, signals: safe anywhere.
  */
@@ -10,5 +10,8 @@
 
 #include "core/sys/file.h"
 
-/* A descriptor that the caller owns; -EPERM for what is not ours or no plain file. */
-YARN_MUST_CHECK int yarn_own_file_open(const char *path, struct yarn_file_info *ret_info);
+#define YARN_OWN_FILE_OURS UINT32_MAX /* the calling process's user */
+
+/* A descriptor that the caller owns; -EPERM for what is not the user's or no plain file. */
+YARN_MUST_CHECK int yarn_own_file_open(const char *path, uint32_t user,
+                                       struct yarn_file_info *ret_info);

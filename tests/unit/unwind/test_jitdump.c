@@ -9,6 +9,7 @@
 #include "unwind/module_map.h"
 #include "unwind/symbol/jit_names.h"
 #include "unwind/symbol/jitdump.h"
+#include "unwind/symbol/own_file.h"
 
 enum { PID = 4242, LOAD = 0, MOVE = 1, DEBUG_INFO = 2, CLOSE = 3, UNWINDING = 4 };
 
@@ -58,7 +59,7 @@ static void open_all(void)
     (void)snprintf(path, sizeof path, "/tmp/jit-%d.dump", (int)getpid());
     (void)unlink(path);
     bytes = yarn_bytes_of(data, sizeof data);
-    jitdump = (struct yarn_jitdump){.pid = PID};
+    jitdump = (struct yarn_jitdump){.pid = PID, .user = YARN_OWN_FILE_OURS};
     yarn_code_names_open(&names);
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/base/pages.h"
 #include "tests/support/suite.h"
+#include "unwind/symbol/own_file.h"
 #include "unwind/symbol/perf_map.h"
 
 static const struct {
@@ -68,7 +69,7 @@ static void open_all(void)
 {
     (void)snprintf(path, sizeof path, "/tmp/yarn-test-perf-%d.map", (int)getpid());
     (void)unlink(path);
-    map = (struct yarn_perf_map){.not_before_ns = 0};
+    map = (struct yarn_perf_map){.user = YARN_OWN_FILE_OURS};
     yarn_code_names_open(&names);
 }
 
