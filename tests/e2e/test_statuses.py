@@ -66,6 +66,15 @@ class Statuses(harness.Case):
         self.assertEqual([status["status"] for status in statuses.values()], ["as asked"] * 2)
         self.assertNotIn("missing", "".join(lines))
 
+    def test_samples_of_a_small_part_are_not_trusted_for_all(self):
+        """Of children that end before they are recorded."""
+        spin = "import os, time\nfor _ in range(60):\n  pid = os.fork()\n" \
+               "  if not pid:\n    e = time.process_time() + .003\n    while time.process_time() < e: pass\n" \
+               "    os._exit(0)\n  os.wait()\nsum(range(10**6))"
+        folder, _, _ = self.recorded("cpu-clock:u", sys.executable, "-c", spin)
+        verdict = harness.yarnprof("verify", "--trust", folder).stdout.decode().splitlines()[-1]
+        self.assertRegex(verdict, r"^trusted as far as it goes: .*; \d+\.\d\d % of the CPU time has no sample$")
+
     def test_what_was_lost_is_in_the_line(self):
         """A ring of one page, that is read once a second, beside 40,000 page faults."""
         folder = self.folder()

@@ -162,13 +162,21 @@ static void print_file(const struct file *file, const struct yarn_out *out)
 static bool is_trusted(const struct yarn_trust *sum, const struct request *request)
 {
     double doubt = yarn_trust_doubt_percent(sum);
+    double unsampled = yarn_trust_gaps(sum).unsampled;
     bool is_enough = sum->samples && doubt <= request->doubt_percent;
+    bool is_part = unsampled > request->doubt_percent;
     (void)fprintf(request->out.file,
                   "%s: %.2f %% of the samples are lost (%" PRIu64 "), cut (%" PRIu64
-                  "), failed (%" PRIu64 ") or unknown (%" PRIu64 "); the bound is %g %%\n",
-                  is_enough ? "trusted" : "not trusted", doubt, sum->lost, sum->stacks_truncated,
+                  "), failed (%" PRIu64 ") or unknown (%" PRIu64 "); the bound is %g %%",
+                  !is_enough ? "not trusted"
+                  : is_part  ? "trusted as far as it goes"
+                             : "trusted",
+                  doubt, sum->lost, sum->stacks_truncated,
                   sum->stacks_no_unwind_info + sum->stacks_failed, sum->leaves_unknown,
                   request->doubt_percent);
+    if (is_part)
+        (void)fprintf(request->out.file, "; %.2f %% of the CPU time has no sample", unsampled);
+    (void)fputc('\n', request->out.file);
     return is_enough;
 }
 
