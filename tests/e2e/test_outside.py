@@ -438,6 +438,8 @@ class Names(Case):
     def assert_named(self, *before):
         run = self.record([*before, JIT, "map"])
         self.assertEqual(run.status, 0, run.stderr)
+        for image in self.processes(run):
+            self.addCleanup(pathlib.Path(f"/tmp/perf-{image['pid']}.map").unlink, missing_ok=True)
         shares = harness.self_percent(run.dumps)
         self.assertGreater(sum(shares.get(name, 0) for name in ("generated_first", "generated_second")), 80, shares)
 
@@ -453,6 +455,7 @@ class Names(Case):
         argv = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
         if subprocess.run([*argv, "true"], capture_output=True).returncode:
             self.skipTest("namespaces of processes may not be made")
+        self.addCleanup(pathlib.Path("/tmp/perf-1.map").unlink, missing_ok=True)
         self.assert_named(*argv)
 
 
