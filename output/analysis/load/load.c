@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "output/analysis/load/load_events.h"
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/profile/glue.h"
 #include "output/analysis/value/clock.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/load/load_events.h"
-
 #include <stdio.h>
+
+#include "output/analysis/load/loader.h"
 
 enum { NAME_MAX_SHOWN = 256, WORDS_MAX = 1024 };
 

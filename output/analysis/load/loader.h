@@ -145,6 +145,13 @@ YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
 /* Gives frames the names that came late, in the dump or by what is at hand. */
 YARN_MUST_CHECK int yarn_loader_name_code(struct yarn_loader *loader);
 
+/* The profile's event that a kept record is of, found or added. */
+YARN_MUST_CHECK int yarn_loader_find_event(struct yarn_loader *loader,
+                                           const struct yarn_dump_event *record,
+                                           uint32_t *ret_event);
+/* At the end: where several dumps have an event of one name with other filters or units. */
+YARN_MUST_CHECK int yarn_loader_tell_events_apart(struct yarn_profile *profile);
+
 /* Where lines are wanted: which module of theirs a module is, and a symbol is in; frames for what
  * is inlined at the last frame, which is that of the record; the place of each frame of the dump.
  */
