@@ -29,7 +29,7 @@ def samples_on(page):
             value, shift = 0, 0
     left = iter(numbers)
     skip = lambda count: collections.deque(itertools.islice(left, count), maxlen=0)
-    skip(6)
+    skip(8)
     skip(2 * next(left))  # functions
     skip(2 * next(left))  # nodes
     skip(next(left))  # leaves
