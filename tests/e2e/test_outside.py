@@ -290,6 +290,11 @@ class Programs(Case):
         self.assertEqual(sum(programs.values()), tree["processes"])
         self.assertAlmostEqual(tree["cpu_ns"] / tree["counted_ns"], 1, delta=0.02)
 
+    def test_a_process_without_a_sample_was_recorded_all_the_same(self):
+        run = self.record([KNOWN, "30", "1000"], "-e", "page-faults/period=100000/")
+        self.assertNotIn(b"children", run.outcome)
+        self.assertGreater(self.tree(run.dumps)["silent"], 25)
+
     def test_one_file_has_the_tree_once(self):
         path = self.root / "one.dump"
         harness.yarnprof("record", "--outside", "-o", path, "--", KNOWN, "100", "500")

@@ -59,7 +59,8 @@ struct yarn_profile_status yarn_dump_event_status(const struct yarn_profile_dump
             status.bits |= YARN_EVENT_USER_ONLY;
         if (event->has_count && record->type != PERF_TYPE_SOFTWARE && was_shared(&event->count))
             status.bits |= YARN_EVENT_MULTIPLEXED;
-        if (counts_things(record))
+        /* Of a tree from outside they had no sample, but were recorded. */
+        if (counts_things(record) && !dump->has_tree)
             status.nr_children = dump->trust.children;
         if (status.nr_children)
             status.bits |= YARN_EVENT_CHILDREN_MISSING;
