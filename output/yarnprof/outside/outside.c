@@ -61,10 +61,14 @@ static void follow_rest(struct yarn_recorder_outside *recorder, uint64_t end_ns)
         struct sigaction action = {.sa_handler = interrupt};
         (void)sigaction(numbers[i], &action, NULL);
     }
+    /* The record of the command's end may be lost. */
+    const uint64_t late_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + YARN_NS_PER_SECOND;
     while (!recorder->is_over && !is_interrupted && yarn_clock_ns(YARN_TIME_MONOTONIC) < end_ns) {
         yarn_recorder_outside_wait(recorder, PAUSE_NS);
         yarn_recorder_outside_drain(recorder);
-        if (!yarn_process_tree_has_descendants(&recorder->tree))
+        bool is_known = yarn_process_tree_has_seen_end(&recorder->tree) ||
+                        yarn_clock_ns(YARN_TIME_MONOTONIC) >= late_ns;
+        if (is_known && !yarn_process_tree_has_descendants(&recorder->tree))
             break;
     }
 }

@@ -358,6 +358,12 @@ void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)
         tree->nr_lost_unsaid += count;
 }
 
+bool yarn_process_tree_has_seen_end(const struct yarn_process_tree *tree)
+{
+    const struct yarn_tree_process *first = find(tree, (uint32_t)tree->first_pid);
+    return !first || !first->nr_threads;
+}
+
 bool yarn_process_tree_has_descendants(const struct yarn_process_tree *tree)
 {
     struct yarn_tree_process *process = NULL;

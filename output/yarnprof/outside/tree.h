@@ -44,6 +44,9 @@ void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count);
  * not lost. */
 bool yarn_process_tree_has_descendants(const struct yarn_process_tree *tree);
 
+/* Whether the command's own end was read: that is later than the births of its children. */
+bool yarn_process_tree_has_seen_end(const struct yarn_process_tree *tree);
+
 /* The status by which the command has ended, where it was not followed to its end; what still lives
  * is recorded no more. */
 void yarn_process_tree_end(struct yarn_process_tree *tree, int status);
