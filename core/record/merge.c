@@ -64,6 +64,7 @@ size_t yarn_merge_pass(struct yarn_merge *merge, uint64_t until_ns,
     size_t count = 0;
     for (size_t i = 0; i < merge->count; i++) {
         yarn_ring_begin(merge->sources[i].ring);
+        merge->was_full |= yarn_ring_is_full(merge->sources[i].ring);
         peek(&merge->sources[i], listener);
     }
     struct yarn_merge_source *source;

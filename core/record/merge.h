@@ -30,6 +30,7 @@ struct yarn_merge {
     struct yarn_merge_source *sources; /* borrowed */
     size_t count;
     struct yarn_record_decoder decoder;
+    bool was_full; /* a ring had no room at the begin of a pass; for the caller to reset */
 };
 
 /* Hands the listener every record up to `until_ns` and gives the space back to the kernel after

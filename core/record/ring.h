@@ -16,6 +16,9 @@
 
 #include "core/base/span.h"
 
+/* More than a record has that is no sample, but of a mapping or a text. */
+enum { YARN_RING_ROOM_LEAST = 128 };
+
 struct yarn_ring {
     struct perf_event_mmap_page *page; /* owned where the ring was opened, else borrowed */
     struct yarn_span data;             /* size is a power of two */
@@ -47,6 +50,12 @@ static inline bool yarn_ring_is_empty(struct yarn_ring *ring)
     if (ring->page)
         yarn_ring_begin(ring);
     return ring->head == ring->tail;
+}
+
+/* As of yarn_ring_begin: a record of any kind may have been lost for want of room. */
+static inline bool yarn_ring_is_full(const struct yarn_ring *ring)
+{
+    return ring->data.size - (ring->head - ring->tail) < YARN_RING_ROOM_LEAST;
 }
 
 enum yarn_ring_next {

@@ -150,13 +150,25 @@ uint64_t yarn_recording_watch_code(struct yarn_recording *recording, uint64_t no
     return yarn_u64_minus(yarn_unwinder_watch_ns(recording->pipeline.unwinder), now_ns);
 }
 
-size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
+/* The kernel reports what it lost with the next record that it writes, which may be much later:
+ * what ran when a ring was full is not known to have gone on. */
+static size_t drain(struct yarn_recording *recording, bool is_last, bool *ret_has_news)
 {
     struct yarn_record_listener listener = yarn_pipeline_listener(&recording->pipeline);
+    struct yarn_merge *merge = &recording->session.merge;
+    size_t count = yarn_session_drain(&recording->session, is_last, &listener, ret_has_news);
+    if (merge->was_full)
+        yarn_pipeline_lose(&recording->pipeline, recording->drained_ns);
+    merge->was_full = false;
+    return count;
+}
+
+size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news)
+{
     const uint32_t nr_changes = recording->session.nr_changes;
     const uint32_t stack_bytes = recording->session.report.got.stack_bytes;
     recording->drained_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    size_t count = yarn_session_drain(&recording->session, false, &listener, ret_has_news);
+    size_t count = drain(recording, false, ret_has_news);
     if (yarn_walks_are_cut(&recording->pipeline.walks))
         yarn_session_deepen(&recording->session);
     yarn_recording_report_deeper(recording, stack_bytes);
@@ -177,8 +189,7 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
 void yarn_recording_drain_all(struct yarn_recording *recording)
 {
     bool has_news;
-    struct yarn_record_listener listener = yarn_pipeline_listener(&recording->pipeline);
-    yarn_session_drain(&recording->session, true, &listener, &has_news);
+    drain(recording, true, &has_news);
     yarn_module_map_rest(recording->pipeline.map);
 }
 

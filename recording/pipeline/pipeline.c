@@ -292,6 +292,13 @@ static void on_comm(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
     yarn_dump_write_thread_name(pipeline->dump->writer, &name);
 }
 
+void yarn_pipeline_lose(struct yarn_pipeline *pipeline, uint64_t time_ns)
+{
+    yarn_waits_lose(&pipeline->off_cpu.waits, time_ns);
+    if (pipeline->runs)
+        yarn_switch_runs_on_lost(pipeline->runs);
+}
+
 static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     struct yarn_dump_lost lost = {
@@ -301,9 +308,7 @@ static void on_lost(struct yarn_pipeline *pipeline, const struct yarn_typed_reco
         .cpu = record->perf.cpu,
     };
     pipeline->dump->account->nr_lost += lost.count;
-    yarn_waits_lose(&pipeline->off_cpu.waits, lost.time_ns);
-    if (pipeline->runs)
-        yarn_switch_runs_on_lost(pipeline->runs);
+    yarn_pipeline_lose(pipeline, lost.time_ns);
     if (yarn_process_dump_begin(pipeline->dump))
         yarn_dump_write_lost(pipeline->dump->writer, &lost);
 }

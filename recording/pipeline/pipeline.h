@@ -51,6 +51,9 @@ YARN_MUST_CHECK int yarn_pipeline_open(struct yarn_pipeline *pipeline,
 /* Receives every record of the process; must not outlive `pipeline`. */
 struct yarn_record_listener yarn_pipeline_listener(struct yarn_pipeline *pipeline);
 
+/* Records of switches may be missing up to then. */
+void yarn_pipeline_lose(struct yarn_pipeline *pipeline, uint64_t time_ns);
+
 /* Names and stores the samples that are queued, until the queue is empty or the clock reaches
  * `until_ns`. True where it is empty. */
 bool yarn_pipeline_store_queued(struct yarn_pipeline *pipeline, uint64_t until_ns);

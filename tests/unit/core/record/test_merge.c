@@ -161,6 +161,24 @@ START_TEST(merge_delivers_records_of_many_rings_in_order_of_time)
 }
 END_TEST
 
+/* It is known at once, not with the record by which the kernel reports it later. */
+START_TEST(merge_says_that_a_ring_had_no_room)
+{
+    bool has_news;
+    open_rings(2);
+    const size_t fits = (RING_BYTES - YARN_RING_ROOM_LEAST) / SWITCH_BYTES;
+    for (size_t i = 0; i < fits; i++)
+        put_at(1, i);
+    yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news);
+    ck_assert(!merge.was_full);
+    for (size_t i = 0; i <= fits; i++)
+        put_at(1, fits + i);
+    yarn_merge_pass(&merge, UINT64_MAX, &listener, &has_news);
+    ck_assert(merge.was_full);
+    close_rings();
+}
+END_TEST
+
 START_TEST(merge_delivers_equal_times_in_the_order_of_the_rings)
 {
     bool has_news;
@@ -336,6 +354,7 @@ static void add_order_tests(TCase *order)
     tcase_add_loop_test(order, merge_of_nothing_reports_nothing, 0, RINGS_MAX + 1);
     tcase_add_loop_test(order, merge_delivers_records_of_many_rings_in_order_of_time, 0, 200);
     tcase_add_test(order, merge_delivers_equal_times_in_the_order_of_the_rings);
+    tcase_add_test(order, merge_says_that_a_ring_had_no_room);
     tcase_add_test(order, merge_leaves_what_is_younger_in_its_ring_for_the_next_pass);
     tcase_add_test(order, merge_calls_news_what_is_left_and_no_sample);
     tcase_add_test(order, merge_takes_in_what_came_between_two_passes_before_what_was_left);
