@@ -19,7 +19,6 @@
 #include "core/session/attach.h"
 #include "core/session/probe.h"
 #include "core/session/ring_reader.h"
-#include "core/session/session.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
@@ -692,7 +691,8 @@ void yarn_session_free(struct yarn_session *session)
     /* In a child descriptors and rings are the parent's. */
     if (own->pid != yarn_process_pid()) {
         yarn_session_after_fork(session);
-        own->reader.wake_fd = own->wake_fd = own->ticks_fd = -1;
+        own->reader.wake_fd = own->wake_fd = -1;
+        own->ticks_fd = -1;
     }
     detach(own);
     yarn_file_close(own->wake_fd);

@@ -18,10 +18,10 @@ static const struct yarn_by_key all_keys[YARN_BY_COUNT] = {
     [YARN_BY_COMMAND] = {"command", "COMMAND", "", .needs_threads = true},
     [YARN_BY_HOST] = {"host", "HOST", "", .needs_threads = true},
     [YARN_BY_RANK] = {"rank", "RANK", "", .needs_threads = true},
-    [YARN_BY_CPU] = {"cpu", "CPU", ""},
-    [YARN_BY_EVENT] = {"event", "EVENT", ""},
-    [YARN_BY_ADDRESS] = {"address", "ADDRESS", ""},
-    [YARN_BY_FIELD] = {NULL, "VALUE", ""},
+    [YARN_BY_CPU] = {"cpu", "CPU", "", .needs_threads = false},
+    [YARN_BY_EVENT] = {"event", "EVENT", "", .needs_threads = false},
+    [YARN_BY_ADDRESS] = {"address", "ADDRESS", "", .needs_threads = false},
+    [YARN_BY_FIELD] = {NULL, "VALUE", "", .needs_threads = false},
 };
 
 const struct yarn_by_key *yarn_by_key(enum yarn_by by)

@@ -85,7 +85,7 @@ static void print_moment(const struct yarn_out *out, const char *label, uint64_t
     if (!realtime_ns || !localtime_r(&seconds, &date))
         return;
     (void)strftime(text, sizeof text, "%Y-%m-%d %H:%M:%S %z", &date);
-    print_pair(out, label, text);
+    print_pair(out, label, "%s", text);
 }
 
 static void print_end(const struct yarn_profile_dump *dump, const struct yarn_out *out)
