@@ -145,7 +145,7 @@ static void write_owed(struct yarn_waits *waits, struct yarn_wait *wait)
     if (!has_look(wait) || !wait->owed_ns)
         return;
     waits->listener.write(waits->listener.self, wait, wait->owed_ns,
-                          wait->is_written ? waits->round_ns : wait->look_from_ns);
+                          wait->is_written ? wait->stood_ns : wait->look_from_ns);
     waits->nr_seen += !wait->is_written;
     wait->written_ns += wait->owed_ns;
     wait->owed_ns = 0;
@@ -423,6 +423,7 @@ void yarn_waits_miss(struct yarn_waits *waits, struct yarn_wait *wait, uint64_t 
 static void pass_round(struct yarn_waits *waits, struct yarn_wait *wait)
 {
     wait->owed_ns += wait->round_ns;
+    wait->stood_ns = yarn_u64_max(waits->round_ns, wait->look_from_ns);
     waits->waited_ns += wait->round_ns;
 }
 

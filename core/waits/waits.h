@@ -60,7 +60,8 @@ struct yarn_wait {
     uint64_t missed_ns;                   /* when a look came too late: it had just been woken; 0 */
     uint64_t owed_ns;                     /* weight of waits that were missed, for the next look */
     uint64_t written_ns;
-    uint64_t cpu_ns; /* by clock: the thread's own, at the round; 0: not known */
+    uint64_t cpu_ns;   /* by clock: the thread's own, at the round; 0: not known */
+    uint64_t stood_ns; /* by clock: when it was last known to stand where the look saw it */
     struct yarn_wait_place place;
 };
 

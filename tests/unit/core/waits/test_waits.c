@@ -259,6 +259,19 @@ START_TEST(by_clock_each_look_at_a_thread_that_moves_stands_for_its_round)
 }
 END_TEST
 
+/* What is owed is of when it stood: in the round that finds its clock moved it may wait elsewhere.
+ */
+START_TEST(by_clock_no_time_is_written_at_which_the_thread_has_moved)
+{
+    go_by_clock(100 * MS);
+    for (unsigned i = 1; i <= 5; i++)
+        look_by_clock((100 + 10 * i) * MS, 5, false);
+    ck_assert_uint_eq(written_ns, 40 * MS);
+    look_by_clock(160 * MS, 6, true);
+    ck_assert_uint_eq(written_ns, 50 * MS);
+    ck_assert_uint_eq(last_time_ns, 150 * MS);
+}
+END_TEST
 START_TEST(by_clock_records_do_nothing_until_they_come_again)
 {
     go_by_clock(100 * MS);
@@ -362,6 +375,7 @@ int main(void)
     tcase_add_test(tcase, after_a_loss_waits_grow_no_more);
     tcase_add_test(tcase, by_clock_a_thread_that_stands_waits_from_round_to_round);
     tcase_add_test(tcase, by_clock_each_look_at_a_thread_that_moves_stands_for_its_round);
+    tcase_add_test(tcase, by_clock_no_time_is_written_at_which_the_thread_has_moved);
     tcase_add_test(tcase, by_clock_records_do_nothing_until_they_come_again);
     suite_add_tcase(suite, tcase);
     tcase = tcase_create("many");
