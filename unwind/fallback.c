@@ -93,15 +93,31 @@ static bool pop(struct yarn_rule_cache *cache, const struct yarn_rule *rule,
     return next.kind != YARN_RULE_REGISTER || next.base == cache->machine->frame;
 }
 
-/* The frame pointer marks the very frame that the code counts from the stack pointer: other code
- * than was run would hardly say so. */
-static bool is_marked(const struct yarn_rule_cache *cache, const struct yarn_rule *rule,
-                      const struct yarn_registers *registers)
+/* Whether a call goes to the code at `ip`: by a register or memory, or to what lies not far before.
+ */
+static bool may_lead_to(const struct yarn_rule_cache *cache, uint64_t address, uint64_t ip)
 {
-    return rule->kind == YARN_RULE_REGISTER && rule->base == cache->machine->sp &&
-           yarn_registers_has(registers, cache->machine->frame) &&
-           registers->sp + (uint64_t)(int64_t)rule->cfa_offset ==
-               registers->value[cache->machine->frame] + (uint64_t)2 * WORD_SIZE;
+    enum { FUNCTION_MAX = 1 << 16 };
+    int64_t target = 0;
+    return read_call(cache, address, &target) &&
+           (!target || ip - (address + (uint64_t)target) < FUNCTION_MAX);
+}
+
+/* The frame pointer marks the very frame that the code counts from the stack pointer: other code
+ * than was run would hardly say so. Unless the frame is the caller's, of code without one of its
+ * own: then the address that this returns to lies below it. */
+static bool is_marked(const struct yarn_rule_cache *cache, const struct yarn_rule *rule,
+                      const struct yarn_stack_copy *stack, const struct yarn_registers *registers)
+{
+    uint64_t word, marked = registers->value[cache->machine->frame];
+    if (rule->kind != YARN_RULE_REGISTER || rule->base != cache->machine->sp ||
+        !yarn_registers_has(registers, cache->machine->frame) ||
+        registers->sp + (uint64_t)(int64_t)rule->cfa_offset != marked + (uint64_t)2 * WORD_SIZE)
+        return false;
+    for (uint64_t at = registers->sp; at < marked; at += WORD_SIZE)
+        if (!yarn_stack_copy_read(stack, at, &word) || may_lead_to(cache, word, registers->ip))
+            return false;
+    return true;
 }
 
 static enum yarn_step step_by_code(struct yarn_rule_cache *cache,
@@ -120,7 +136,7 @@ static enum yarn_step step_by_code(struct yarn_rule_cache *cache,
                             !leads_on(cache, stack, caller) || !pop(cache, &rule, &caller)))
         return YARN_STEP_UNKNOWN;
     if (near.to && !yarn_live_code_is_proven(&cache->live, near) &&
-        !is_marked(cache, &rule, registers))
+        !is_marked(cache, &rule, stack, registers))
         return YARN_STEP_TRUNCATED;
     *is_exact = rule.is_signal;
     *registers = caller;

@@ -158,7 +158,7 @@ static size_t drain(struct yarn_recording *recording, bool is_last, bool *ret_ha
     struct yarn_merge *merge = &recording->session.merge;
     size_t count = yarn_session_drain(&recording->session, is_last, &listener, ret_has_news);
     if (merge->was_full)
-        yarn_pipeline_lose(&recording->pipeline, recording->drained_ns);
+        yarn_pipeline_lose(&recording->pipeline, yarn_clock_ns(YARN_TIME_MONOTONIC));
     merge->was_full = false;
     return count;
 }

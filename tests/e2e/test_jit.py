@@ -72,8 +72,8 @@ class Regenerated(harness.Case):
 
     HOST = harness.HOSTS / "regenerated_x86_64"
 
-    def verdicts(self, interval_us):
-        run = self.run_program([self.HOST, interval_us, 2500], YARN_EVENTS="cpu-clock/freq=2000/u")
+    def verdicts(self, interval_us, *options):
+        run = self.run_program([self.HOST, interval_us, 2500, *options], YARN_EVENTS="cpu-clock/freq=2000/u")
         self.assertEqual(run.status, 0)
         turns = [line.split() for line in run.stdout.decode().splitlines()]
         begins = [int(turn[0]) for turn in turns]
@@ -102,6 +102,14 @@ class Regenerated(harness.Case):
                 self.assertEqual([key for key in verdicts if key.startswith("wrong")], [])
                 if interval_us == 2500000:  # nothing changes
                     self.assertGreater(verdicts["whole"], 0.8 * verdicts.total())
+
+    def test_a_frame_pointer_of_the_caller_proves_no_stale_code(self):
+        if not self.HOST.exists():
+            self.skipTest("the host that generates code is for x86-64 only")
+        for interval_us in 500, 50000:
+            verdicts = self.verdicts(interval_us, "marked")
+            self.assertGreater(verdicts["whole"] + verdicts["truncated"], 100)
+            self.assertEqual([key for key in verdicts if key.startswith("wrong")], [])
 
 
 class Remapped(harness.Case):
@@ -229,7 +237,8 @@ class Unnamed(harness.Case):
         status, said, dumps = self.record_with_jit("java", "-cp", self.root, "Deep")
         self.assertEqual(status, 0, said)
         trust = harness.info(dumps)[0]["trust"]
-        self.assertGreater(trust["stacks_complete"] / trust["samples"], 0.75, trust)
+        # 0.2 without either. Slots that hold return addresses of earlier calls leave the rest cut, and marked so.
+        self.assertGreater(trust["stacks_complete"] / trust["samples"], 0.3, trust)
 
     def test_node_leaves_no_file(self):
         node = shutil.which("node")
