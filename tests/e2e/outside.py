@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of `yarnprof record --outside` and `-p` share: their hosts, and a case that takes the tool's own line apart."""
+
+import pathlib
+import time
+
+import harness
+
+CHILDREN = harness.HOSTS / "children"
+IMAGES = harness.HOSTS / "images"
+SPLIT = harness.HOSTS / "split"
+STANDALONE = harness.HOSTS / "standalone"
+RELAYS = harness.HOSTS / "relays"
+THREADS = harness.HOSTS / "threads8"
+KNOWN = harness.HOSTS / "known"
+JIT = harness.HOSTS / "jit_x86_64"
+PINGPONG = harness.HOSTS / "pingpong"
+
+
+def key_of(process):
+    return {"pid": process["pid"], "start_ns": process["start_ns"]}
+
+
+def name_of(process):
+    return pathlib.Path(process["exe"]).name
+
+
+class Case(harness.Case):
+    def record(self, argv, *options, **more):
+        folder = self.folder()
+        begun = time.monotonic()
+        command = [harness.YARNPROF, "record", "--outside", "-o", f"{folder}/", *options, "--", *argv]
+        return self.finished(harness.start(command, folder, preload=False, **more), begun, folder)
+
+    def finished(self, process, begun, folder):
+        """With the tool's own line, of what was recorded, apart."""
+        run = harness.wait(process, begun, folder)
+        lines = run.stderr.splitlines(keepends=True)
+        run.outcome = lines.pop() if lines and lines[-1].startswith(b"[yarn: ") else b""
+        run.stderr = b"".join(lines)
+        return run
+
+    def assert_same_outside(self, argv, *options, **more):
+        recorded = self.record(argv, *options, **more)
+        plain = self.run_program(argv, preload=False, **more)
+        self.assertEqual(plain.outside(), recorded.outside())
+        if self.dumps_of(recorded):
+            harness.yarnprof("verify", recorded.dumps)
+        return recorded
+
+    def infos(self, run):
+        return sorted(harness.info(run.dumps), key=lambda dump: dump["process"]["start_ns"])
+
+    def processes(self, run):
+        return [dump["process"] for dump in self.infos(run)]
+
+    def assert_whole(self, run):
+        """Nothing is lost, and every stack goes to its thread's start."""
+        trust = harness.trust(run.dumps)
+        self.assert_none_lost(trust)
+        self.assertEqual(trust["stacks_complete"], trust["samples"])
+
+    def assert_none_lost(self, trust):
+        self.assertEqual(trust["lost"], 0)
+        self.assertGreater(trust["samples"], 0)
