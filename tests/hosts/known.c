@@ -2,7 +2,10 @@
 /*
  * known COUNT MICROSECONDS [threads|pauses]: that many children, two at a time, each of which
  * computes for so long of its own CPU time, in two threads or with pauses if so asked, and says
- * what it has used. Prints "PID NS" of each, and the sum of what the kernel says of them (wait4).
+ * what it has used. Prints "PID NS RAN_NS" of each, and the sum of what the kernel says of them
+ * (wait4). RAN_NS is the part between its first instruction and its last, 0 where it was switched
+ * off its core meanwhile: a CPU clock begins at the wake-up that leads to a switch, not at the
+ * switch.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -16,6 +19,10 @@
 #include <unistd.h>
 
 enum { PAUSE_NS = 200 * 1000, SLICE_NS = 100 * 1000, STEPS = 10000 };
+
+struct used {
+    uint64_t ns, ran_ns;
+};
 
 static uint64_t part_ns;
 static int pauses;
@@ -47,16 +54,26 @@ static void *compute(void *unused)
     return unused;
 }
 
-static void run_child(uint64_t *used_ns, int threads)
+static long nr_switches(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_SELF, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+static void run_child(struct used *used, int threads)
 {
     pthread_t thread;
+    const uint64_t begin_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    const long nr_before = nr_switches();
     if (threads && !pthread_create(&thread, NULL, compute, NULL)) {
         compute(NULL);
         (void)pthread_join(thread, NULL);
     } else {
         compute(NULL);
     }
-    *used_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    used->ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
+    used->ran_ns = nr_switches() == nr_before ? used->ns - begin_ns : 0;
     _exit(0);
 }
 
@@ -65,17 +82,17 @@ int main(int argc, char **argv)
     long count = argc > 1 ? atol(argv[1]) : 0, running = 0;
     uint64_t kernel_us = 0;
     int threads = argc > 3 && !strcmp(argv[3], "threads");
-    size_t size = (size_t)(count + 1) * sizeof(uint64_t);
+    size_t size = (size_t)(count + 1) * sizeof(struct used);
     pauses = argc > 3 && !strcmp(argv[3], "pauses");
     part_ns = (argc > 2 ? (uint64_t)atol(argv[2]) : 0) * 1000 / (threads ? 2 : 1);
-    uint64_t *used_ns = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    struct used *used = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     pid_t *pids = calloc((size_t)count + 1, sizeof *pids);
-    if (used_ns == MAP_FAILED || !pids)
+    if (used == MAP_FAILED || !pids)
         return EXIT_FAILURE;
     for (long i = 0; i < count || running; i++) {
         struct rusage usage;
         if (i < count && !(pids[i] = fork()))
-            run_child(&used_ns[i], threads);
+            run_child(&used[i], threads);
         running += i < count;
         if (running < 2 && i < count - 1)
             continue;
@@ -86,7 +103,7 @@ int main(int argc, char **argv)
                      (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec);
     }
     for (long i = 0; i < count; i++)
-        printf("%d %lu\n", pids[i], used_ns[i]);
+        printf("%d %lu %lu\n", pids[i], used[i].ns, used[i].ran_ns);
     printf("wait4 %lu\n", kernel_us * 1000);
     return 0;
 }
