@@ -10,7 +10,6 @@
 #include <sys/timerfd.h>
 
 #include "core/base/base.h"
-#include "core/base/pages.h"
 #include "core/base/raw.h"
 #include "core/event/events.h"
 #include "core/event/status.h"
@@ -23,9 +22,8 @@
 #include "core/sys/file.h"
 #include "core/sys/futex.h"
 #include "core/sys/process.h"
-#include "unwind/registers.h"
-#include "unwind/symbol/place.h"
-#include "unwind/unwinder.h"
+#include "lib/own_stacks.h"
+#include "lib/placed.h"
 
 enum {
     ARENA_BYTES = 1 << 21,
@@ -49,10 +47,12 @@ struct own {
     struct yarn_session_request asked, request;
     struct yarn_event_spec *events; /* those of a kernel's counter */
     size_t *index_of;               /* of each in the list */
+    struct yarn_placed placed;      /* what is attached: those in their places */
+    size_t arena_unplaced;          /* bytes of the arena before; 0: there are none */
     size_t nr_listed;
     struct yarn_ring_reader reader;
-    struct unwinder *unwinder; /* NULL before the first stack */
-    uint8_t *room;             /* for a stack that is in two pieces of its ring */
+    struct yarn_own_stacks *stacks; /* NULL before the first */
+    uint8_t *room;                  /* for a stack that is in two pieces of its ring */
     enum state state;
     int error; /* of the last attach */
     int wake_fd;
@@ -63,109 +63,6 @@ struct own {
     char reason[YARN_SENTENCE_MAX]; /* the report's: it outlives what was opened */
     pid_t pid;                      /* whose it is */
 };
-
-/* ---- the stacks of the own process ---- */
-
-struct unwinder {
-    struct yarn_module_map *map;
-    struct yarn_unwinder *unwinder;
-    bool is_old; /* the map */
-    struct yarn_frames frames;
-};
-
-/* Why: libunwind keeps a pool for the whole process, without a lock as it is built here. The word
- * is the process whose thread is inside: in a child after fork that is nobody. */
-static _Atomic uint32_t inside;
-
-static void enter(void)
-{
-    const uint32_t pid = (uint32_t)yarn_process_pid();
-    uint32_t seen = 0;
-    while (!atomic_compare_exchange_strong(&inside, &seen, pid)) {
-        if (seen == pid) {
-            yarn_futex_wait(&inside, pid, YARN_NS_PER_MS);
-            seen = 0;
-        }
-    }
-}
-
-static void leave(void)
-{
-    atomic_store(&inside, 0);
-    yarn_futex_wake(&inside);
-}
-
-static void free_unwinder(struct unwinder *unwinder)
-{
-    if (!unwinder)
-        return;
-    enter();
-    if (unwinder->unwinder)
-        yarn_unwinder_free(unwinder->unwinder);
-    leave();
-    if (unwinder->map)
-        yarn_module_map_free(unwinder->map);
-    yarn_pages_unmap(unwinder, sizeof *unwinder);
-}
-
-static int new_unwinder(struct unwinder **ret_unwinder)
-{
-    struct unwinder *made = yarn_pages_map(sizeof *made);
-    if (!made)
-        return -ENOMEM;
-    made->is_old = true;
-    int err = yarn_module_map_new(&made->map, &yarn_target_self, NULL);
-    enter();
-    if (!err)
-        err = yarn_unwinder_new(&made->unwinder, YARN_UNWINDER_AUTO, made->map);
-    leave();
-    if (err) {
-        free_unwinder(made);
-        return err;
-    }
-    *ret_unwinder = made;
-    return 0;
-}
-
-/* Code was mapped: it is looked for before the next walk. */
-static void note_mapping(struct unwinder *unwinder)
-{
-    unwinder->is_old = true;
-}
-
-static bool read_register(const void *self, unsigned bit, uint64_t *ret_value)
-{
-    return yarn_record_register(self, yarn_attr_unwind_registers(), bit, ret_value);
-}
-
-/* Where the sample hit and the return addresses, innermost first: how many, at most `max`.
- * -ENODATA: the sample has no registers. */
-static int walk(struct unwinder *unwinder, const struct yarn_record *record,
-                uint64_t *ret_addresses, size_t max)
-{
-    struct yarn_registers registers;
-    if (!yarn_registers_of_perf(read_register, record, &registers))
-        return -ENODATA;
-    if (unwinder->is_old) {
-        int err = yarn_module_map_read_proc(unwinder->map, 0);
-        if (err)
-            return err;
-        unwinder->is_old = false;
-    }
-    const struct yarn_stack_copy copy = {
-        .start = registers.sp,
-        .first = yarn_span_of(record->stack.data, record->stack.size),
-        .time_ns = record->time,
-    };
-    enter();
-    yarn_unwinder_unwind(unwinder->unwinder, &registers, &copy, &unwinder->frames);
-    leave();
-    yarn_module_map_rest(unwinder->map);
-    size_t count = yarn_size_min(unwinder->frames.count, max);
-    for (size_t i = 0; i < count; i++)
-        ret_addresses[i] = unwinder->frames.frame[i].ip;
-    return (int)count;
-}
 
 /* ---- what was not got as asked ---- */
 
@@ -317,7 +214,6 @@ static struct yarn_session_request request_of(const struct yarn_session_spec *sp
         .max_scans = spec->max_rounds ? spec->max_rounds : ROUNDS,
         .includes_reader = spec->includes_caller,
         .may_refuse_threads = true,
-        .find_symbol = yarn_symbol_place_find,
     };
 }
 
@@ -379,6 +275,10 @@ static void choose(struct own *own)
     int cpus[CPUS_MAX];
     size_t nr_cpus = yarn_process_present_cpus(cpus, CPUS_MAX);
     own->request = own->asked;
+    own->arena_unplaced = own->arena.used;
+    yarn_placed_open(&own->placed, own->events, own->asked.nr_events, &own->arena);
+    own->request.events = own->placed.list.specs;
+    own->request.nr_events = own->placed.list.count;
     bool is_per_thread = yarn_plan_strategy(&own->request, nr_cpus).is_per_thread;
     own->request.strategy = is_per_thread ? YARN_STRATEGY_PER_THREAD : YARN_STRATEGY_PER_CORE;
     if (!is_per_thread)
@@ -412,6 +312,10 @@ static void close_all(struct own *own)
 {
     yarn_reader_close(&own->reader);
     yarn_session_close(&own->session);
+    yarn_placed_close(&own->placed, own->pid != yarn_process_pid());
+    if (own->arena_unplaced)
+        yarn_arena_rewind(&own->arena, own->arena_unplaced);
+    own->arena_unplaced = 0;
     yarn_file_close(atomic_exchange(&own->ticks_fd, -1));
     own->state = DETACHED;
 }
@@ -495,14 +399,16 @@ static void tell(void *self, const struct yarn_typed_record *record)
         return;
     if (record->type == YARN_RECORD_LOST)
         own->report.nr_lost += record->lost.count;
-    if (record->type == YARN_RECORD_MMAP && own->unwinder)
-        note_mapping(own->unwinder);
+    if (record->type == YARN_RECORD_MMAP && own->stacks)
+        yarn_own_stacks_note_mapping(own->stacks);
     if (record->stack.second.size) {
         shown.stack = (struct yarn_bytes){own->room, yarn_wrapped_size(&record->stack)};
         (void)yarn_wrapped_read(&record->stack, 0, own->room, shown.stack.size);
     }
     uint32_t number = yarn_alternates_first(&own->session, record->event);
-    size_t event = number < own->request.nr_events ? own->index_of[number] : SIZE_MAX;
+    size_t event = number < own->request.nr_events
+                       ? own->index_of[own->placed.list.specs[number].item]
+                       : SIZE_MAX;
     own->report.nr_records++;
     own->listener.on_record(own->listener.self, event, &shown);
 }
@@ -585,9 +491,9 @@ int yarn_session_unwind(struct yarn_session *session, const struct yarn_record *
         return err;
     if (!record->registers.size || !record->stack.size)
         return -ENODATA;
-    if (!own->unwinder)
-        err = new_unwinder(&own->unwinder);
-    return err ? err : walk(own->unwinder, record, ret_addresses, max);
+    if (!own->stacks)
+        err = yarn_own_stacks_new(&own->stacks);
+    return err ? err : yarn_own_stacks_walk(own->stacks, record, ret_addresses, max);
 }
 
 /* ---- what came of it ---- */
@@ -603,13 +509,21 @@ void yarn_session_report(const struct yarn_session *session, struct yarn_report 
     memcpy(ret_report, &report, report.size);
 }
 
-/* SIZE_MAX: it is no event of the kernel. */
+/* SIZE_MAX: it is no event of the kernel. Of the functions of a pattern the last that is refused.
+ */
 static size_t number_of(const struct own *own, size_t event)
 {
-    for (size_t i = 0; i < own->asked.nr_events; i++)
-        if (own->index_of[i] == event)
-            return i;
-    return SIZE_MAX;
+    size_t found = SIZE_MAX;
+    if (own->state == DETACHED) {
+        for (size_t i = 0; i < own->asked.nr_events; i++)
+            found = own->index_of[i] == event ? i : found;
+        return found;
+    }
+    for (size_t i = 0; i < own->placed.list.count; i++)
+        if (own->index_of[own->placed.list.specs[i].item] == event &&
+            (found == SIZE_MAX || own->session.statuses[i].error))
+            found = i;
+    return found;
 }
 
 static int error_of(const struct own *own, size_t event, const char **ret_reason)
@@ -687,7 +601,7 @@ void yarn_session_free(struct yarn_session *session)
     if (!own)
         return;
     struct yarn_arena arena = own->arena; /* it lies in there itself */
-    free_unwinder(own->unwinder);
+    yarn_own_stacks_free(own->stacks);
     /* In a child descriptors and rings are the parent's. */
     if (own->pid != yarn_process_pid()) {
         yarn_session_after_fork(session);

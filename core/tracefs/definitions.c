@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "core/tracefs/definitions.h"
 
+#include <stdatomic.h>
 #include <sys/syscall.h>
 
 #include "core/base/pages.h"
@@ -14,7 +15,7 @@
 #define UPROBES "uprobe_events"
 #define KPROBES "kprobe_events"
 
-enum { PATH_BYTES = 512, LINE_BYTES = 4096 + 512, LIST_BYTES = 256 * 1024 };
+enum { PATH_BYTES = 512, LINK_BYTES = 64, LINE_BYTES = 4096 + 512, LIST_BYTES = 256 * 1024 };
 
 /* Of the pid namespace, "pid:[4026531836]": two containers have processes of one number. */
 static uint64_t pid_namespace(void)
@@ -126,15 +127,13 @@ static void name_next(struct yarn_tracefs_group *group, bool is_of_kernel,
     name_number(group, group->nr_made, is_of_kernel, &name);
 }
 
-int yarn_tracefs_define(struct yarn_tracefs_group *group, const struct yarn_tracefs_site *site,
-                        char ret_name[YARN_TRACEFS_NAME_MAX], uint64_t *ret_number)
+static int define(struct yarn_tracefs_group *group, const struct yarn_tracefs_site *site,
+                  char ret_name[YARN_TRACEFS_NAME_MAX], uint64_t *ret_number)
 {
     char line[LINE_BYTES];
     struct yarn_text text = yarn_text_of(line, sizeof line);
     if (group->nr_made == YARN_TRACEFS_PROBES_MAX)
         return -ENOSPC;
-    if (site->path && site->path[strcspn(site->path, " \t\n")])
-        return -EILSEQ;
     name_next(group, !site->path, ret_name);
     yarn_tracefs_describe(group, site, ret_name, &text);
     yarn_text_add(&text, "\n");
@@ -145,6 +144,27 @@ int yarn_tracefs_define(struct yarn_tracefs_group *group, const struct yarn_trac
         return err;
     group->is_of_kernel[group->nr_made++] = !site->path;
     return read_number(group, ret_name, ret_number);
+}
+
+/* The kernel takes a line's words apart at blanks: a file whose path has some goes by a descriptor,
+ * which is followed while the line is written. */
+int yarn_tracefs_define(struct yarn_tracefs_group *group, const struct yarn_tracefs_site *site,
+                        char ret_name[YARN_TRACEFS_NAME_MAX], uint64_t *ret_number)
+{
+    char path[LINK_BYTES];
+    struct yarn_tracefs_site asked = *site;
+    bool has_blank = site->path && site->path[strcspn(site->path, " \t\n")];
+    int fd = has_blank ? yarn_file_open(YARN_FILE_CWD, site->path) : -1;
+    struct yarn_text text = yarn_text_of(path, sizeof path);
+    if (has_blank && fd < 0)
+        return fd;
+    if (has_blank) {
+        yarn_text_add_format(&text, "/proc/thread-self/fd/%u", (unsigned)fd);
+        asked.path = path;
+    }
+    int err = define(group, &asked, ret_name, ret_number);
+    yarn_file_close(fd);
+    return err;
 }
 
 static int remove_one(const char *root, bool is_of_kernel, struct yarn_span group_and_name)
@@ -198,12 +218,15 @@ static bool is_younger(uint64_t pid, uint64_t time_ns)
     return yarn_u64_minus(start_ticks(pid) * TICK_NS, asleep_ns) > time_ns;
 }
 
-/* The caller's own are of the image that it was before an exec. Another process that has the number
- * by now has started since. */
+/* When this image swept first, on CLOCK_MONOTONIC; 0: not yet. */
+static _Atomic uint64_t swept_first_ns;
+
+/* The caller's own of before are of the image that it was before an exec. Another process that has
+ * the number by now has started since. */
 static bool is_alive(uint64_t pid, uint64_t made_ns)
 {
     if (pid == (uint64_t)yarn_process_pid())
-        return false;
+        return made_ns > atomic_load(&swept_first_ns);
     if (pid > INT32_MAX)
         return true;
     return yarn_raw_call(SYS_tgkill, (long)pid, (long)pid, 0, 0, 0, 0) != -ESRCH &&
@@ -278,6 +301,9 @@ static unsigned sweep_list(const char *root, bool is_of_kernel, struct yarn_span
 unsigned yarn_tracefs_sweep(const char *root)
 {
     unsigned nr_removed = 0;
+    uint64_t never = 0;
+    (void)atomic_compare_exchange_strong(&swept_first_ns, &never,
+                                         yarn_clock_ns(YARN_TIME_MONOTONIC));
     char *text = yarn_pages_map(LIST_BYTES);
     for (int is_of_kernel = 0; text && is_of_kernel < 2; is_of_kernel++) {
         size_t size = read_list(root, is_of_kernel, text);

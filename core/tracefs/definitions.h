@@ -40,8 +40,7 @@ void yarn_tracefs_group_open(struct yarn_tracefs_group *group, const char *root)
 
 /* Adds one: *ret_number becomes the config of a tracepoint event, ret_name the event's name in
  * group->name. -EACCES: the user may not; -ENOENT: no file, no such function, or no tracefs;
- * -ENOSYS: the kernel has no such probes; -EINVAL: the kernel takes no probe there; -EILSEQ: the
- * path has a blank, which such a line cannot hold; -ENOSPC. */
+ * -ENOSYS: the kernel has no such probes; -EINVAL: the kernel takes no probe there; -ENOSPC. */
 YARN_MUST_CHECK int yarn_tracefs_define(struct yarn_tracefs_group *group,
                                         const struct yarn_tracefs_site *site,
                                         char ret_name[YARN_TRACEFS_NAME_MAX], uint64_t *ret_number);

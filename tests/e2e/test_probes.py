@@ -11,11 +11,17 @@ import unittest
 import harness
 
 PROBED = harness.HOSTS / "probed"
+ITSELF = harness.HOSTS / "probes_itself"
 THREADS, HITS = 4, 3000
 TRACING = pathlib.Path("/sys/kernel/tracing")
 DEFINITIONS = TRACING / "uprobe_events"
 # A ring that holds all of them: how soon the reader comes is up to who else uses the machine.
 ROOMY = {"YARN_RING": "16M", "YARN_EMPTY": "keep"}
+
+
+def measured_by_itself():
+    environment = dict(harness.clean_environment(), LD_LIBRARY_PATH=str(harness.BUILD))
+    return subprocess.run([ITSELF], env=environment, check=True, capture_output=True, text=True)
 
 
 def definitions():
@@ -107,6 +113,34 @@ class Probes(harness.Case):
         self.assertTrue(rows["probed_function"]["below_probe"] or not shown["probe_ns"])
         self.assertEqual(shown["calls"][2]["function"], "probed_function")
 
+    def test_addresses_of_a_stripped_file_and_a_path_with_a_blank(self):
+        stripped = self.folder() / "with a blank"
+        subprocess.run(["strip", "-o", stripped, PROBED], check=True)
+        symbols = subprocess.run(["nm", PROBED], check=True, capture_output=True, text=True).stdout
+        (address,) = [int(line.split()[0], 16) for line in symbols.splitlines()
+                      if line.endswith(" probed_function")]
+        program = stripped.read_bytes()
+        at, size, count = (int.from_bytes(program[a:b], "little") for a, b in ((32, 40), (54, 56), (56, 58)))
+        for header in (program[at + i * size:at + (i + 1) * size] for i in range(count)):
+            offset, start = (int.from_bytes(header[a:a + 8], "little") for a in (8, 16))
+            length = int.from_bytes(header[32:40], "little")
+            if header[0] == 1 and start <= address < start + length:
+                site = address - start + offset
+        run = self.run_program([stripped, HITS], YARN_EVENTS=f"uprobe:{stripped}:{site:#x}/call-graph=no/", **ROOMY)
+        (dump,) = harness.info(run.dumps)
+        self.assert_exact(dump["events"][0], THREADS * HITS)
+        run = self.run_program([stripped, 1], YARN_EVENTS=f"uprobe:{stripped}:{site + 1:#x},cpu-clock", **ROOMY)
+        self.assertIn("no instruction begins", harness.info(run.dumps)[0]["events"][0]["reason"])
+
+    def test_libyarn_defines_probes_of_its_own(self):
+        done = measured_by_itself()
+        rows = [line.split(" ", 3) for line in done.stdout.splitlines()]
+        one_counter = "several functions have such a name, and a counter is of one"
+        self.assertEqual(rows, [["counter", "0", "300", ""], ["counter", "0", "300", ""],
+                                ["counter", "1", "0", one_counter], ["session", "0", "300", ""],
+                                ["session", "0", "300", ""], ["session", "0", "600", ""]])
+        self.assertFalse([line for line in definitions() if str(ITSELF) in line])
+
     def test_record_defines_once_for_the_whole_tree(self):
         folder = self.folder()
         done = harness.yarnprof(
@@ -188,6 +222,16 @@ class OrdinaryUser(harness.Case):
         )
         (dump,) = harness.info(run.dumps)
         self.assertIn("echo 'p:yarn/probed_function ", dump["events"][1]["reason"])
+
+    @unittest.skipIf(os.getuid() == 0, "root may define probes")
+    @unittest.skipUnless(os.path.ismount(TRACING), "tracefs is not mounted")
+    def test_libyarn_says_so_too(self):
+        done = measured_by_itself()
+        rows = done.stdout.splitlines()
+        for row in (rows[0], rows[3], rows[5]):
+            self.assertIn(" 1 0 only root may define probes; as root: echo 'p:yarn/probed_", row)
+        for row in (rows[1], rows[4]):
+            self.assertRegex(row, "^(counter|session) [04] 300 ")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <linux/perf_event.h>
 
+#include "unwind/cfi.h"
 #include "unwind/site/probe_sites.h"
 #include "unwind/site/site_work.h"
 #include "unwind/symbol/symbol_search.h"
@@ -129,8 +130,6 @@ static const char *reason_of(int err, bool is_of_kernel)
         return is_of_kernel ? "the kernel has no probes of its own functions, or there is no "
                               "tracefs in " YARN_TRACEFS
                             : "the kernel has no uprobes, or there is no tracefs in " YARN_TRACEFS;
-    case -EILSEQ:
-        return "the kernel takes no path with a blank";
     case -EINVAL:
         return "the kernel takes no probe there";
     case -ENOSPC:
@@ -234,7 +233,8 @@ static size_t put_all(struct yarn_site_work *work, size_t at, const struct probe
     return count;
 }
 
-/* The function that a linked address is in: the last that begins at or before it. */
+/* The function that a linked address is in: the last that begins at or before it; without symbols
+ * the code of an FDE. */
 struct cover {
     uint64_t vaddr, start;
     bool is_found;
@@ -251,6 +251,16 @@ static bool compare_start(void *self, const struct yarn_symbol_hit *hit)
     return true;
 }
 
+static void find_cover(const struct yarn_image *image, const char *path, struct cover *cover)
+{
+    struct yarn_fde fde;
+    (void)yarn_symbol_search(image, path, YARN_SYMBOL_CODE, "*", compare_start, cover);
+    if (!cover->is_found && yarn_cfi_find(image, cover->vaddr, &fde) == 0) {
+        cover->start = fde.start;
+        cover->is_found = true;
+    }
+}
+
 static size_t put_at_offset(struct yarn_site_work *work, struct yarn_event_spec *spec,
                             const struct yarn_image *image, const char *path)
 {
@@ -259,7 +269,7 @@ static size_t put_at_offset(struct yarn_site_work *work, struct yarn_event_spec 
     struct cover cover = {0};
     bool is_in_file = yarn_image_vaddr_of(image, site.offset, &cover.vaddr);
     if (is_in_file)
-        (void)yarn_symbol_search(image, path, YARN_SYMBOL_CODE, "*", compare_start, &cover);
+        find_cover(image, path, &cover);
     if (cover.is_found && yarn_site_is_instruction(image, cover.start, cover.vaddr - cover.start))
         define(work, spec, &site);
     else

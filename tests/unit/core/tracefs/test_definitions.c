@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -99,15 +100,25 @@ START_TEST(group_is_of_this_process_and_namespace)
 }
 END_TEST
 
-START_TEST(a_path_with_a_blank_is_refused)
+START_TEST(a_path_with_a_blank_goes_by_a_descriptor)
 {
-    struct yarn_tracefs_site site = {.path = "/bin/a b"};
+    struct yarn_tracefs_site site = {.offset = 0x40};
     struct yarn_tracefs_group group;
-    char name[YARN_TRACEFS_NAME_MAX];
+    char name[YARN_TRACEFS_NAME_MAX], wanted[32];
     uint64_t number;
+    int free_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    ck_assert_int_eq(close(free_fd), 0);
+    write_text("uprobe_events", "");
     yarn_tracefs_group_open(&group, root);
-    ck_assert_int_eq(yarn_tracefs_define(&group, &site, name, &number), -EILSEQ);
+    site.path = path_of("a b");
+    ck_assert_int_eq(yarn_tracefs_define(&group, &site, name, &number), -ENOENT);
     ck_assert_str_eq(read_text("uprobe_events"), "");
+    write_text("a b", "");
+    site.path = path_of("a b");
+    ck_assert_int_eq(yarn_tracefs_define(&group, &site, name, &number), -ENOENT); /* its number */
+    (void)snprintf(wanted, sizeof wanted, " /proc/thread-self/fd/%d:0x40 ", free_fd);
+    ck_assert_ptr_nonnull(strstr(read_text("uprobe_events"), wanted));
+    ck_assert_int_eq(unlink(path_of("a b")), 0);
 }
 END_TEST
 
@@ -155,7 +166,7 @@ int main(void)
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, a_line_says_where_and_what);
     tcase_add_test(tcase, group_is_of_this_process_and_namespace);
-    tcase_add_test(tcase, a_path_with_a_blank_is_refused);
+    tcase_add_test(tcase, a_path_with_a_blank_goes_by_a_descriptor);
     tcase_add_test(tcase, only_what_dead_processes_of_this_namespace_left_is_swept);
     tcase_add_test(tcase, nothing_is_swept_without_tracefs);
     suite_add_tcase(suite, tcase);

@@ -8,14 +8,32 @@
 #include "core/event/events.h"
 #include "core/event/status.h"
 #include "core/sys/process.h"
+#include "lib/placed.h"
 
 enum { ROUNDS_MAX = 16, TIDS_MAX = 32768, ARENA_BYTES = 1 << 20 };
 
 struct yarn_counters {
     struct yarn_arena arena; /* of this */
+    struct yarn_placed placed;
     struct yarn_counter_set set;
     pid_t pid; /* whose it is */
 };
+
+/* Each event of the list is one counter: a pattern of several functions is none. */
+static void refuse_patterns(struct yarn_event_list *list)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < list->count; i++) {
+        struct yarn_event_spec *last = count ? &list->specs[count - 1] : NULL;
+        if (!last || last->item != list->specs[i].item) {
+            list->specs[count++] = list->specs[i];
+            continue;
+        }
+        last->refusal = "several functions have such a name, and a counter is of one";
+        last->refusal_error = EINVAL;
+    }
+    list->count = count;
+}
 
 static bool has(const pid_t *tids, size_t count, pid_t tid)
 {
@@ -36,8 +54,9 @@ static bool is_stable(const pid_t *tids, size_t count, pid_t *now)
 
 /* Every thread once: a thread that came meanwhile may have inherited the events or not, which the
  * kernel does not tell, so then they are opened anew. */
-static int open_process(struct yarn_counters *counters, const struct yarn_event_list *list)
+static int open_process(struct yarn_counters *counters)
 {
+    const struct yarn_event_list *list = &counters->placed.list;
     pid_t *tids = YARN_ARENA_NEW(&counters->arena, pid_t, 2 * TIDS_MAX);
     if (!tids)
         return -ENOMEM;
@@ -55,8 +74,9 @@ static int open_process(struct yarn_counters *counters, const struct yarn_event_
     return -EAGAIN;
 }
 
-static int open_thread(struct yarn_counters *counters, const struct yarn_event_list *list)
+static int open_thread(struct yarn_counters *counters)
 {
+    const struct yarn_event_list *list = &counters->placed.list;
     const pid_t self = 0;
     struct yarn_counter_plan plan = {.tids = &self, .nr_tids = 1, .reach = YARN_COUNTER_OF_THREAD};
     return yarn_counter_set_open(&counters->set, list->specs, list->count, &plan);
@@ -84,8 +104,9 @@ int yarn_counters_open(const struct yarn_events *events, enum yarn_scope scope,
     }
     counters->arena = arena;
     counters->pid = yarn_process_pid();
-    int err = scope == YARN_SCOPE_PROCESS ? open_process(counters, &events->list)
-                                          : open_thread(counters, &events->list);
+    yarn_placed_open(&counters->placed, events->list.specs, events->list.count, &counters->arena);
+    refuse_patterns(&counters->placed.list);
+    int err = scope == YARN_SCOPE_PROCESS ? open_process(counters) : open_thread(counters);
     if (!err)
         err = first_refusal(&counters->set);
     if (err) {
@@ -193,5 +214,6 @@ void yarn_counters_close(struct yarn_counters *counters)
         return;
     struct yarn_arena arena = counters->arena; /* it lies in there itself */
     yarn_counter_set_close(&counters->set);
+    yarn_placed_close(&counters->placed, counters->pid != yarn_process_pid());
     yarn_arena_close(&arena);
 }
