@@ -14,6 +14,8 @@ from harness import as_root
 SPLIT = harness.HOSTS / "split"
 NOPERF = harness.HOSTS / "noperf"
 GOOD, LIMITED, FAILS = 0, 1, 2
+STATES = ("ok", "limited", "fails")
+VERDICTS = ("works", "works, with limits", "would not work")
 EACCES, EPERM = 13, 1
 
 
@@ -27,13 +29,17 @@ class Doctor(harness.Case):
         done = subprocess.run([*map(str, argv), "--format=json", *map(str, words)], **settings)
         self.assertEqual(done.stderr, b"")
         report = json.loads(done.stdout)
-        self.assertEqual(report["verdict"], ["ok", "limited", "fails"][done.returncode])
+        self.assertEqual(report["verdict"], STATES[done.returncode])
         states = [finding["state"] for finding in report["findings"]]
         self.assertEqual("fails" in states, done.returncode == FAILS)
         findings = {finding["subject"]: finding for finding in report["findings"]}
+        # The text is of another trial, in which a busy machine may take fewer samples.
         text = subprocess.run([*map(str, argv), *map(str, words)], **settings)
-        self.assertEqual(text.returncode, done.returncode)
-        self.assertEqual(len(text.stdout.splitlines()), len(states) + 1)
+        *lines, verdict = text.stdout.decode().splitlines()
+        states = [line.split()[0] for line in lines]
+        self.assertEqual(len(states), len(report["findings"]))
+        worst = max(map(STATES.index, states))
+        self.assertEqual((text.returncode, verdict), (worst, VERDICTS[worst]))
         return done.returncode, findings
 
     def record(self, *command, under=(), before=None):
@@ -212,6 +218,9 @@ class Doctor(harness.Case):
             rate = self.doctor(YARN_EVENTS=events)[1]["clock rate"]["what"]
             self.assertIn(asked, rate)
             self.assertLess(int(rate.split()[0]), 1.2 * int(asked.split()[1]))
+
+    def test_a_rate_of_which_the_trial_sees_two_samples_is_no_fault(self):
+        self.assertEqual(self.doctor(YARN_EVENTS="cpu-clock/freq=20/")[1]["clock rate"]["state"], "ok")
 
     def test_a_symbol_is_the_command_s(self):
         """The trial's own program has a main, too."""

@@ -206,7 +206,8 @@ void yarn_doctor_look_at_folder(struct yarn_findings *findings, const struct yar
     yarn_findings_mend(findings, "yarnprof record -o FOLDER/ (YARN_OUTPUT) takes another place");
 }
 
-#define RATE_LEAST 0.75 /* of what was asked for; the trial is short */
+#define RATE_LEAST 0.75 /* of what was asked for */
+#define TRIAL_MISSES 3  /* samples at its ends and while it waits for a core: it is short */
 
 /* Kept spans have a NUL behind them. */
 static const char *text_of(struct yarn_span span)
@@ -356,7 +357,8 @@ static void look_at_rate(struct yarn_findings *findings, const struct yarn_optio
         return;
     double asked = rate_of(text_of(event->record.asked), options);
     double got = (double)event->samples * 1e9 / (double)dump->trust.cpu_ns;
-    bool is_less = got < RATE_LEAST * asked;
+    double due = asked * (double)dump->trust.cpu_ns / 1e9;
+    bool is_less = (double)event->samples + TRIAL_MISSES < RATE_LEAST * due;
     yarn_findings_add(findings, is_less ? YARN_FINDING_LIMIT : YARN_FINDING_GOOD, "clock rate",
                       "%.0f of %.0f samples a second of CPU time", got, asked);
     if (is_less && is_timer(dump))
