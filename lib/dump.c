@@ -7,18 +7,42 @@
 #include <stdlib.h>
 
 #include "core/sys/process.h"
-#include "lib/dump_stacks.h"
-#include "lib/dump_threads.h"
+#include "lib/dump_late_names.h"
 #include "output/dump/reader.h"
 #include "output/store/array.h"
+
+struct thread {
+    const char *name; /* NULL: unknown */
+    bool is_alive;
+};
+
+struct symbol {
+    const char *name; /* the reader's; NULL: unknown */
+    uint32_t module;
+};
 
 struct yarn_dump {
     struct yarn_dump_reader reader;
     struct yarn_dump_summary summary;
-    struct yarn_stack_tables tables;
-    struct yarn_thread_names threads;
-    pid_t owner;      /* whose it is: a child has the file's place in common with it */
-    uint32_t process; /* of the items */
+    struct yarn_late_names late_names;
+    pid_t owner;         /* whose it is: a child has the file's place in common with it */
+    uint32_t process;    /* of the items */
+    size_t nr_processes; /* that have begun */
+
+    /* Of the process: what its numbers stand for. */
+    struct yarn_texts texts;  /* of the next three */
+    const char *process_name; /* NULL: unknown */
+    const char **modules;     /* owned; by number; NULL: unknown */
+    struct thread *threads;   /* owned */
+    size_t nr_modules, max_modules, nr_threads, max_threads;
+    struct yarn_table tids; /* to threads */
+
+    /* Of the epoch, by number. The reader hands a thing on before others name it. */
+    struct symbol *symbols;         /* owned */
+    struct yarn_dump_frame *frames; /* owned */
+    struct yarn_dump_stack *stacks; /* owned */
+    size_t max_symbols, max_frames, max_stacks;
+
     uint64_t merged_damages;
     struct yarn_dump_totals totals, before; /* of the process; the sum of those that went before */
     int result; /* 0 while there is more; then what each further call gives */
@@ -63,14 +87,33 @@ static void add_totals(struct yarn_dump_totals *sum, const struct yarn_dump_tota
         sum->value[i] += more->value[i];
 }
 
+/* A copy that stays as long as the process. */
+static const char *keep(struct yarn_dump *dump, struct yarn_span text)
+{
+    return yarn_texts_keep(&dump->texts, text);
+}
+
+static int begin_process(struct yarn_dump *dump, const struct yarn_dump_process *process)
+{
+    dump->nr_processes++;
+    dump->process = process->pid;
+    dump->nr_modules = dump->nr_threads = 0;
+    yarn_table_close(&dump->tids);
+    yarn_texts_close(&dump->texts);
+    dump->process_name = NULL;
+    if (!process->exe.size)
+        return 0;
+    const char *exe = (const char *)process->exe.data, *slash = strrchr(exe, '/');
+    dump->process_name = keep(dump, yarn_span_of_text(slash ? slash + 1 : exe));
+    return dump->process_name ? 0 : -ENOMEM;
+}
+
 static int on_process(void *self, const struct yarn_dump_process *process)
 {
     struct yarn_dump *dump = self;
-    yarn_stack_tables_begin_process(&dump->tables);
     add_totals(&dump->before, &dump->totals);
     dump->totals = (struct yarn_dump_totals){0};
-    dump->process = process->pid;
-    int err = yarn_thread_names_begin_process(&dump->threads, process->exe);
+    int err = begin_process(dump, process);
     if (err)
         return err;
     return put(dump, (struct yarn_item){.kind = YARN_ITEM_PROCESS,
@@ -86,14 +129,44 @@ static int on_event(void *self, const struct yarn_dump_event *event)
                                         .name = text_of(event->name)});
 }
 
+/* NULL: it was never named. */
+static struct thread *find_thread(const struct yarn_dump *dump, uint32_t tid)
+{
+    uint32_t at = yarn_table_find(&dump->tids, tid);
+    return at == YARN_TABLE_NONE ? NULL : &dump->threads[at];
+}
+
+static int add_thread(struct yarn_dump *dump, uint32_t tid)
+{
+    const struct thread thread = {.name = NULL};
+    int err = YARN_ARRAY_PUT(&dump->threads, &dump->nr_threads, &dump->max_threads, &thread);
+    return err ? err : yarn_table_remember(&dump->tids, tid, (uint32_t)dump->nr_threads - 1);
+}
+
+static const char *name_of_maker(const struct yarn_dump *dump, uint32_t tid)
+{
+    const struct thread *maker = find_thread(dump, tid);
+    return maker && maker->name ? maker->name : dump->process_name;
+}
+
+/* One that is made has its maker's name until it gets another. */
 static int put_thread(struct yarn_dump *dump, uint32_t tid, uint32_t parent_tid,
                       struct yarn_span comm, uint64_t time_ns)
 {
-    const char *name;
-    bool is_news;
-    int err = yarn_thread_names_begin(&dump->threads, tid, parent_tid, comm, &name, &is_news);
-    if (err || !is_news)
+    int err = find_thread(dump, tid) ? 0 : add_thread(dump, tid);
+    struct thread *thread = err ? NULL : find_thread(dump, tid);
+    if (!thread)
         return err;
+    const char *name = thread->name;
+    if (!comm.size && !thread->is_alive)
+        name = name_of_maker(dump, parent_tid);
+    else if (comm.size && (!name || strcmp(name, (const char *)comm.data) != 0))
+        name = keep(dump, comm);
+    if (comm.size && !name)
+        return -ENOMEM;
+    if (thread->is_alive && name == thread->name)
+        return 0;
+    *thread = (struct thread){name, true};
     return put(dump, (struct yarn_item){
                          .kind = YARN_ITEM_THREAD, .tid = tid, .time_ns = time_ns, .name = name});
 }
@@ -110,8 +183,9 @@ static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread
 
 static int on_thread_end(void *self, const struct yarn_dump_thread_end *thread)
 {
-    struct yarn_dump *dump = self;
-    yarn_thread_names_end(&dump->threads, thread->tid);
+    struct thread *ended = find_thread(self, thread->tid);
+    if (ended)
+        ended->is_alive = false;
     return 0;
 }
 
@@ -167,25 +241,38 @@ static int on_totals(void *self, const struct yarn_dump_totals *totals)
 static int on_module(void *self, const struct yarn_dump_module *module)
 {
     struct yarn_dump *dump = self;
-    return yarn_stack_tables_add_module(&dump->tables, module);
+    const uint32_t number = module->number;
+    if (YARN_ARRAY_EXTEND(&dump->modules, &dump->nr_modules, &dump->max_modules, number))
+        return -ENOMEM;
+    dump->modules[number] = module->path.size ? keep(dump, module->path) : NULL;
+    return module->path.size && !dump->modules[number] ? -ENOMEM : 0;
 }
 
 static int on_symbol(void *self, const struct yarn_dump_symbol *symbol)
 {
     struct yarn_dump *dump = self;
-    return yarn_stack_tables_add_symbol(&dump->tables, symbol);
+    if (YARN_ARRAY_RESERVE(&dump->symbols, &dump->max_symbols, (size_t)symbol->number + 1))
+        return -ENOMEM;
+    dump->symbols[symbol->number] = (struct symbol){text_of(symbol->name), symbol->module};
+    return 0;
 }
 
 static int on_frame(void *self, const struct yarn_dump_frame *frame)
 {
     struct yarn_dump *dump = self;
-    return yarn_stack_tables_add_frame(&dump->tables, frame);
+    if (YARN_ARRAY_RESERVE(&dump->frames, &dump->max_frames, (size_t)frame->number + 1))
+        return -ENOMEM;
+    dump->frames[frame->number] = *frame;
+    return 0;
 }
 
 static int on_stack(void *self, const struct yarn_dump_stack *stack)
 {
     struct yarn_dump *dump = self;
-    return yarn_stack_tables_add_stack(&dump->tables, stack);
+    if (YARN_ARRAY_RESERVE(&dump->stacks, &dump->max_stacks, (size_t)stack->number + 1))
+        return -ENOMEM;
+    dump->stacks[stack->number] = *stack;
+    return 0;
 }
 
 static int on_samples(void *self, const struct yarn_sample *samples, size_t count)
@@ -227,8 +314,14 @@ static const struct yarn_dump_visitor visitor = {
 static void destroy(struct yarn_dump *dump)
 {
     yarn_dump_reader_close(&dump->reader);
-    yarn_stack_tables_close(&dump->tables);
-    yarn_thread_names_close(&dump->threads);
+    yarn_late_names_close(&dump->late_names);
+    yarn_texts_close(&dump->texts);
+    yarn_table_close(&dump->tids);
+    free(dump->modules);
+    free(dump->threads);
+    free(dump->symbols);
+    free(dump->frames);
+    free(dump->stacks);
     free(dump->items);
     free(dump);
 }
@@ -239,13 +332,13 @@ static int open_dump(const char *path, struct yarn_dump **ret_dump)
     if (!dump)
         return -ENOMEM;
     dump->owner = yarn_process_pid();
-    dump->threads = YARN_THREAD_NAMES_CLOSED;
+    dump->tids = dump->late_names.index = YARN_TABLE_CLOSED;
     int err = yarn_dump_reader_open(&dump->reader, path, &visitor, dump, &dump->summary);
     if (err) {
         free(dump);
         return err;
     }
-    err = yarn_late_names_read(&dump->tables.late_names, path);
+    err = yarn_late_names_read(&dump->late_names, path);
     if (err)
         destroy(dump);
     else
@@ -280,7 +373,7 @@ static void give_sample(struct yarn_dump *dump, struct yarn_item *ret_item)
     const struct yarn_sample *sample = &dump->samples[dump->next_sample++];
     dump->sample = sample;
     dump->next_stack = sample->stack;
-    dump->nr_frames = yarn_stack_tables_depth(&dump->tables, sample->stack);
+    dump->nr_frames = sample->stack == YARN_DUMP_NONE ? 0 : dump->stacks[sample->stack].depth;
     dump->at = 0;
     *ret_item = (struct yarn_item){
         .kind = YARN_ITEM_SAMPLE,
@@ -326,6 +419,24 @@ int yarn_dump_next(struct yarn_dump *dump, struct yarn_item *ret_item)
     return result;
 }
 
+static const char *name_of(const struct yarn_dump *dump, const struct yarn_dump_frame *frame,
+                           const struct symbol *symbol)
+{
+    bool is_kernel = frame->flags & YARN_DUMP_FRAME_KERNEL;
+    return symbol->name
+               ? symbol->name
+               : yarn_late_names_find(&dump->late_names, dump->nr_processes,
+                                      is_kernel ? YARN_DUMP_NONE : symbol->module, frame->address);
+}
+
+static const char *module_of(const struct yarn_dump *dump, const struct yarn_dump_frame *frame,
+                             const struct symbol *symbol)
+{
+    if (frame->flags & YARN_DUMP_FRAME_KERNEL)
+        return "[kernel.kallsyms]";
+    return symbol->module == YARN_DUMP_NONE ? NULL : dump->modules[symbol->module];
+}
+
 int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret_frame)
 {
     if (!dump || !ret_frame)
@@ -337,8 +448,14 @@ int yarn_dump_frame(struct yarn_dump *dump, size_t index, struct yarn_frame *ret
         dump->next_stack = dump->sample->stack;
     }
     for (; dump->at < index; dump->at++)
-        dump->next_stack = yarn_stack_tables_parent(&dump->tables, dump->next_stack);
-    yarn_stack_tables_frame(&dump->tables, dump->next_stack, ret_frame);
+        dump->next_stack = dump->stacks[dump->next_stack].parent;
+    const struct yarn_dump_frame *frame = &dump->frames[dump->stacks[dump->next_stack].frame];
+    const struct symbol *symbol = &dump->symbols[frame->symbol];
+    *ret_frame = (struct yarn_frame){
+        .function = name_of(dump, frame, symbol),
+        .module = module_of(dump, frame, symbol),
+        .address = frame->address,
+    };
     return 0;
 }
 

@@ -8,22 +8,24 @@
  */
 #pragma once
 
-#include "core/base/base.h"
+#include "core/base/table.h"
+#include "output/dump/texts.h"
 
-/* Begins empty: all zero. */
+/* Begins all zero, with the index closed. */
 struct yarn_late_names {
-    struct yarn_late_row *rows; /* owned, and so are the names; sorted */
+    struct yarn_texts texts;
+    const char **list; /* owned */
     size_t count, max;
-    uint32_t process; /* of the next row */
-    bool has_process;
+    struct yarn_table index; /* a hash of process, module and address to its latest name */
+    size_t nr_processes;     /* that have begun */
 };
 
 /* Reads a dump for them; a pipe, which can be read but once, has none. A negative errno. */
 YARN_MUST_CHECK int yarn_late_names_read(struct yarn_late_names *names, const char *path);
 
-/* Of the address in that module (YARN_DUMP_NONE: in none) of the so-manieth process of the file,
- * from 0; NULL: none. */
-const char *yarn_late_names_find(const struct yarn_late_names *names, uint32_t process,
+/* Of the address in that module (YARN_DUMP_NONE: in none) when so many processes of the file have
+ * begun; NULL: none. */
+const char *yarn_late_names_find(const struct yarn_late_names *names, size_t nr_processes,
                                  uint32_t module, uint64_t address);
 
 /* Idempotent. */

@@ -164,6 +164,7 @@ static int read_stacks(struct yarn_dump_record_reader *reader, struct range rang
             .number = number,
             .parent = distance ? number - distance : YARN_DUMP_NONE,
             .frame = rows[i].frame,
+            .depth = known->depths[number],
         };
         if (reader->visitor->stack)
             result = reader->visitor->stack(reader->self, &stack);

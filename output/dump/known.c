@@ -3,14 +3,6 @@
 
 #include <stdlib.h>
 
-enum { PIECE_BYTES = 64 << 10 };
-
-struct yarn_dump_texts {
-    struct yarn_dump_texts *before;
-    size_t used, size;
-    uint8_t bytes[];
-};
-
 void yarn_dump_known_events_close(struct yarn_dump_known_events *events)
 {
     free(events->list);
@@ -99,22 +91,13 @@ static void close_set(struct yarn_dump_set *set)
     *set = (struct yarn_dump_set){NULL, 0, 0};
 }
 
-static void free_pieces(struct yarn_dump_known *known)
-{
-    while (known->pieces) {
-        struct yarn_dump_texts *before = known->pieces->before;
-        free(known->pieces);
-        known->pieces = before;
-    }
-}
-
 void yarn_dump_known_clear_epoch(struct yarn_dump_known *known)
 {
     close_set(&known->strings);
     close_set(&known->symbols);
     close_set(&known->frames);
     close_set(&known->stacks);
-    free_pieces(known);
+    yarn_texts_close(&known->kept);
 }
 
 void yarn_dump_known_clear_process(struct yarn_dump_known *known)
@@ -132,7 +115,7 @@ void yarn_dump_known_close(struct yarn_dump_known *known)
     close_set(&known->symbols);
     close_set(&known->frames);
     close_set(&known->stacks);
-    free_pieces(known);
+    yarn_texts_close(&known->kept);
     free(known->texts);
     free(known->symbol_starts);
     free(known->depths);
@@ -167,26 +150,6 @@ bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number)
     return true;
 }
 
-static uint8_t *keep(struct yarn_dump_known *known, struct yarn_span text)
-{
-    struct yarn_dump_texts *piece = known->pieces;
-    size_t needed = text.size + 1; /* and a NUL */
-    if (!piece || piece->size - piece->used < needed) {
-        size_t size = yarn_size_max(needed, PIECE_BYTES);
-        piece = malloc(sizeof *piece + size);
-        if (!piece)
-            return NULL;
-        *piece = (struct yarn_dump_texts){.before = known->pieces, .size = size};
-        known->pieces = piece;
-    }
-    uint8_t *kept = piece->bytes + piece->used;
-    if (text.size)
-        memcpy(kept, text.data, text.size);
-    kept[text.size] = 0;
-    piece->used += needed;
-    return kept;
-}
-
 bool yarn_dump_known_add_text(struct yarn_dump_known *known, uint32_t number, struct yarn_span text)
 {
     if (yarn_dump_set_has(&known->strings, number))
@@ -198,7 +161,7 @@ bool yarn_dump_known_add_text(struct yarn_dump_known *known, uint32_t number, st
             return false;
         known->texts = grown;
     }
-    uint8_t *kept = keep(known, text);
+    const char *kept = yarn_texts_keep(&known->kept, text);
     if (!kept)
         return false;
     known->texts[number] = yarn_span_of(kept, text.size);

@@ -11,6 +11,7 @@
 
 #include "core/base/span.h"
 #include "output/dump/format.h"
+#include "output/dump/texts.h"
 #include "output/dump/types.h"
 
 /* The events that a process of a dump has defined so far, by number. An alternate (alternate_of in
@@ -61,8 +62,6 @@ struct yarn_dump_set {
     size_t nr_numbers; /* 1 + the highest */
 };
 
-struct yarn_dump_texts; /* some of them, in one piece */
-
 struct yarn_dump_known {
     struct yarn_dump_set modules; /* of the process, as are events */
     struct yarn_dump_known_events events;
@@ -73,7 +72,7 @@ struct yarn_dump_known {
     size_t max_symbols;
     uint16_t *depths; /* owned; of stacks, in frames */
     size_t max_depths;
-    struct yarn_dump_texts *pieces; /* owned; the latest first */
+    struct yarn_texts kept;
 };
 
 /* Begins empty: all zero. Idempotent. */

@@ -78,4 +78,5 @@ struct yarn_dump_stack {
     uint32_t number;
     uint32_t parent; /* YARN_DUMP_NONE: the frame is the outermost */
     uint32_t frame;
+    uint32_t depth; /* in frames, with this one */
 };

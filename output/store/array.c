@@ -22,6 +22,19 @@ int yarn_array_reserve(void *items, size_t *capacity, size_t need, size_t item_b
     return 0;
 }
 
+int yarn_array_extend(void *items, size_t *count, size_t *capacity, size_t number,
+                      size_t item_bytes)
+{
+    char *begin;
+    int err = yarn_array_reserve(items, capacity, number + 1, item_bytes);
+    if (err || number < *count)
+        return err;
+    memcpy(&begin, items, sizeof begin);
+    memset(begin + *count * item_bytes, 0, (number + 1 - *count) * item_bytes);
+    *count = number + 1;
+    return 0;
+}
+
 int yarn_array_put(void *items, size_t *count, size_t *capacity, const void *item,
                    size_t item_bytes)
 {

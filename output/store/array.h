@@ -18,9 +18,15 @@
     yarn_array_put((items), (count), (capacity), (__VA_ARGS__),                                    \
                    sizeof **(items) + 0 * sizeof(*(items) == (__VA_ARGS__)))
 
+/* Row `number` of an array of rows by number is there; those that are new are zero. */
+#define YARN_ARRAY_EXTEND(items, count, capacity, number)                                          \
+    yarn_array_extend((items), (count), (capacity), (number), sizeof **(items))
+
 /* Why void: `items` points to a pointer of any type. */
 YARN_MUST_CHECK int yarn_array_reserve(void *items, size_t *capacity, size_t need,
                                        size_t item_bytes);
+YARN_MUST_CHECK int yarn_array_extend(void *items, size_t *count, size_t *capacity, size_t number,
+                                      size_t item_bytes);
 YARN_MUST_CHECK int yarn_array_put(void *items, size_t *count, size_t *capacity, const void *item,
                                    size_t item_bytes);
 

@@ -6,14 +6,6 @@
 #include "output/store/array.h"
 #include "output/text/legible.h"
 
-enum { CHUNK_BYTES = 64 * 1024 };
-
-struct yarn_strings_chunk {
-    struct yarn_strings_chunk *next;
-    size_t used, size;
-    char data[];
-};
-
 int yarn_strings_init(struct yarn_strings *strings)
 {
     *strings = (struct yarn_strings){
@@ -31,41 +23,15 @@ int yarn_strings_init(struct yarn_strings *strings)
 
 void yarn_strings_fini(struct yarn_strings *strings)
 {
-    while (strings->chunks) {
-        struct yarn_strings_chunk *chunk = strings->chunks;
-        strings->chunks = chunk->next;
-        free(chunk);
-    }
+    yarn_texts_close(&strings->kept);
     free(strings->texts);
     yarn_table_close(&strings->index);
     *strings = (struct yarn_strings){.index = YARN_TABLE_CLOSED};
 }
 
-static char *take(struct yarn_strings *strings, size_t size)
-{
-    struct yarn_strings_chunk *chunk = strings->chunks;
-    if (!chunk || chunk->size - chunk->used < size) {
-        size_t room = yarn_size_max(size, CHUNK_BYTES);
-        chunk = malloc(sizeof *chunk + room);
-        if (!chunk)
-            return NULL;
-        *chunk = (struct yarn_strings_chunk){.next = strings->chunks, .size = room};
-        strings->chunks = chunk;
-    }
-    char *taken = chunk->data + chunk->used;
-    chunk->used += size;
-    return taken;
-}
-
 char *yarn_strings_keep(struct yarn_strings *strings, struct yarn_span bytes)
 {
-    char *kept = take(strings, bytes.size + 1);
-    if (!kept)
-        return NULL;
-    if (bytes.size)
-        memcpy(kept, bytes.data, bytes.size);
-    kept[bytes.size] = 0;
-    return kept;
+    return yarn_texts_keep(&strings->kept, bytes);
 }
 
 /* FNV-1a, spread over the word. */

@@ -9,12 +9,11 @@
 
 #include "core/base/span.h"
 #include "core/base/table.h"
-
-struct yarn_strings_chunk;
+#include "output/dump/texts.h"
 
 struct yarn_strings {
-    struct yarn_strings_chunk *chunks; /* owned */
-    const char **texts;                /* owned array of borrowed texts */
+    struct yarn_texts kept;
+    const char **texts; /* owned array of borrowed texts */
     size_t count;
     size_t capacity;
     struct yarn_table index;
