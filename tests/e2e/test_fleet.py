@@ -19,6 +19,32 @@ import protobuf_wire
 
 BUSY = "sum(len(str(i * i)) for i in range({}))"
 NR_RANKS = 3
+ORDINARY_USER = 65533
+MPI_PROGRAM = """
+#include <mpi.h>
+
+__attribute__((noinline)) static double work(long count)
+{
+    double sum = 0;
+    for (volatile long i = 0; i < count; i++)
+        sum += 0.5 * i;
+    return sum;
+}
+
+int main(int argc, char **argv)
+{
+    int rank, nr_ranks;
+    double sum, all;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &nr_ranks);
+    for (int i = 0; i < 10; i++) {
+        sum = work(rank == nr_ranks - 1 ? 16000000 : 8000000);
+        MPI_Allreduce(&sum, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    }
+    return MPI_Finalize();
+}
+"""
 MERGED_MOST_BYTES = 200 << 20
 
 
@@ -28,21 +54,56 @@ def by_rank(folder):
 
 
 class Ranks(harness.Case):
-    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun")
+    def run_mpi(self, folder, program, who=(), **variables):
+        """The dumps of ranks that mpirun starts."""
+        done = subprocess.run(
+            [*who, "mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(NR_RANKS), *program],
+            env={**harness.clean_environment(), "LD_PRELOAD": str(harness.PRELOAD), "YARN_OUTPUT": f"{folder}/",
+                 **variables},
+            capture_output=True, text=True, check=False, timeout=120)
+        if done.returncode != 0 and not list(folder.iterdir()):
+            self.skipTest(f"mpirun does not run here: {done.stderr}")
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun (Debian's package openmpi-bin)")
     def test_of_open_mpi_in_one_report(self):
         folder = self.folder()
         # One rank works longer than the others.
         code = ("import os\nrank = int(os.environ['OMPI_COMM_WORLD_RANK'])\n"
                 f"{BUSY.format('(300_000, 300_000, 1_500_000)[rank]')}")
-        done = subprocess.run(
-            ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", str(NR_RANKS), sys.executable, "-c", code],
-            env={**harness.clean_environment(), "LD_PRELOAD": str(harness.PRELOAD), "YARN_OUTPUT": f"{folder}/",
-                 "YARN_COMM": "python*"},
-            capture_output=True, text=True, check=False, timeout=120)
-        if done.returncode != 0 and not list(folder.iterdir()):
-            self.skipTest(f"mpirun does not run here: {done.stderr.strip().splitlines()[:1]}")
-        self.assertEqual(done.returncode, 0, done.stderr)
+        self.run_mpi(folder, [sys.executable, "-c", code], YARN_COMM="python*")
         self.check(folder)
+
+    def make_mpi_program(self):
+        source, program = self.root / "job.c", self.root / "job"
+        source.write_text(MPI_PROGRAM)
+        subprocess.run(["mpicc", "-O1", source, "-o", program], check=True)
+        return program
+
+    @unittest.skipUnless(shutil.which("mpirun") and shutil.which("mpicc"),
+                         "no mpirun and mpicc (Debian's packages openmpi-bin, libopenmpi-dev)")
+    def test_ranks_that_wait_for_each_other(self):
+        """The last rank has twice the work of the others, which wait for it in MPI_Allreduce."""
+        folder = self.folder()
+        self.run_mpi(folder, [self.make_mpi_program()], YARN_COMM="job")
+        rows = harness.report(folder, "--by=rank", "--function=^work$")["rows"]
+        ranks = {row["rank"]: row["self"] for row in rows}
+        self.assertEqual(set(ranks), {str(rank) for rank in range(NR_RANKS)})
+        self.assertAlmostEqual(ranks[str(NR_RANKS - 1)] / sum(ranks.values()), 0.5, delta=0.15)
+
+    @harness.as_root
+    @unittest.skipUnless(shutil.which("mpirun"), "no mpirun (Debian's package openmpi-bin)")
+    def test_of_an_ordinary_user(self):
+        folder = self.folder()
+        library = shutil.copy(harness.PRELOAD, self.root)
+        self.root.chmod(0o755)
+        os.chown(folder, ORDINARY_USER, ORDINARY_USER)
+        home = self.folder()
+        os.chown(home, ORDINARY_USER, ORDINARY_USER)
+        who = ["setpriv", f"--reuid={ORDINARY_USER}", f"--regid={ORDINARY_USER}", "--clear-groups", "--bounding-set=-all"]
+        self.run_mpi(folder, ["/usr/bin/python3", "-c", BUSY.format(500_000)], who, LD_PRELOAD=library,
+                     HOME=str(home), TMPDIR=str(home), YARN_COMM="python*")
+        self.assertEqual(set(by_rank(folder)), {str(rank) for rank in range(NR_RANKS)})
 
     def check(self, folder):
         ranks = by_rank(folder)
