@@ -2,7 +2,9 @@
 #include "preload/control/deferred_start.h"
 
 #include "core/base/pages.h"
+#include "core/base/text.h"
 #include "core/sys/clock.h"
+#include "core/sys/file.h"
 #include "core/sys/futex.h"
 
 #define DEFER_NS (5 * YARN_NS_PER_MS)
@@ -90,6 +92,16 @@ bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
     recorder->added_to_parent_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
     yarn_child_times_add(atomic_load(&recorder->above), 1, recorder->added_to_parent_ns);
     return true;
+}
+
+void yarn_deferred_start_remove_names(const struct yarn_recorder *recorder)
+{
+    char bytes[sizeof "/tmp/perf-2147483647.map"];
+    struct yarn_text path = yarn_text_of(bytes, sizeof bytes);
+    if (!recorder->job.options.jit[0])
+        return;
+    yarn_text_add_format(&path, "/tmp/perf-%d.map", (int)recorder->job.facts.pid);
+    (void)!yarn_file_remove(YARN_FILE_CWD, bytes);
 }
 
 void yarn_deferred_start_return(struct yarn_recorder *recorder)

@@ -40,5 +40,9 @@ void yarn_deferred_start_subtract_from_parent(struct yarn_recorder *recorder);
  * there is nothing more to do. */
 bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good);
 
+/* The process ends without a dump. Removes the names that record --jit has made its runtime write:
+ * nobody else knows of them. */
+void yarn_deferred_start_remove_names(const struct yarn_recorder *recorder);
+
 /* The exec failed. */
 void yarn_deferred_start_return(struct yarn_recorder *recorder);

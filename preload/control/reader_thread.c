@@ -290,6 +290,8 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
     yarn_recording_halt(recording);
     yarn_deferred_start_add_to_parent(recorder);
     yarn_recording_end(recording, reason, status);
+    if (reason == YARN_DUMP_END_EXIT && !yarn_process_dump_is_begun(&recording->dump))
+        yarn_deferred_start_remove_names(recorder);
     yarn_control_socket_close(&recorder->control);
     return outcome == ALONE ? status : 0;
 }

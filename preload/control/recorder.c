@@ -497,7 +497,11 @@ bool yarn_recorder_report_failure(struct yarn_recorder *recorder, struct yarn_te
 
 void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason reason, int status)
 {
-    if (yarn_deferred_start_leave(recorder, true) || !yarn_state_is_recording(&recorder->state))
+    if (yarn_deferred_start_leave(recorder, true)) {
+        yarn_deferred_start_remove_names(recorder);
+        return;
+    }
+    if (!yarn_state_is_recording(&recorder->state))
         return;
     put_end(recorder, reason, status);
     hand_over(recorder);

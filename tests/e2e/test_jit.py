@@ -249,6 +249,21 @@ class Unnamed(harness.Case):
         status, said, _ = self.record_with_jit(node, script)
         self.assertEqual(status, 0, said)
 
+    def test_processes_without_a_dump_leave_no_map(self):
+        """Too short for a sample: a program, and children that it forks; what node writes beside its map goes with it."""
+        folder, place = self.folder(), self.folder()
+        write = 'echo "1000 10 f" >/tmp/perf-$BASHPID.map; : >isolate-0x1f-$BASHPID-v8.log; echo $BASHPID'
+        done = subprocess.run([harness.YARNPROF, "record", "--jit", "-F", "1", "-o", f"{folder}/", "--", "bash", "-c",
+                               f"for i in 1 2 3; do ({write}); done; {write}"],
+                              cwd=place, env=harness.clean_environment(), capture_output=True, text=True, check=True)
+        pids = done.stdout.split()
+        self.assertEqual(len(pids), 4)
+        left = [path for path in (pathlib.Path(f"/tmp/perf-{pid}.map") for pid in pids) if path.exists()]
+        for path in left:
+            path.unlink()
+        self.assertEqual(left, [])
+        self.assertEqual([*place.iterdir()], [])
+
     def test_generated_code(self):
         node = shutil.which("node")
         if not node:

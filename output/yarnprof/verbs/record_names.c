@@ -61,28 +61,41 @@ static void remove_file(const char *path, uint64_t since_ns)
         (void)unlink(path);
 }
 
-static void remove_files(uint32_t pid, uint64_t since_ns)
+/* What runs on still writes them. */
+static bool is_gone(unsigned pid)
 {
-    char path[64];
+    return kill((pid_t)pid, 0) != 0 && errno == ESRCH;
+}
+
+/* Node writes them where it is started, whenever it writes a map: without one it was of this run,
+ * whose maps have been removed. */
+static void remove_logs(uint64_t since_ns)
+{
+    char map[64];
+    unsigned pid;
     glob_t logs = {.gl_pathv = NULL};
-    /* Why asked: what runs on still writes them. */
-    if (kill((pid_t)pid, 0) == 0 || errno != ESRCH)
-        return;
-    (void)snprintf(path, sizeof path, "/tmp/perf-%u.map", pid);
-    remove_file(path, since_ns);
-    /* Why those: node writes them where it is started, whenever it writes the former. */
-    (void)snprintf(path, sizeof path, "isolate-0x*-%u-v8.log", pid);
-    if (glob(path, 0, NULL, &logs) == 0)
-        for (size_t i = 0; i < logs.gl_pathc; i++)
+    int err = glob("isolate-0x*-v8.log", 0, NULL, &logs);
+    for (size_t i = 0; !err && i < logs.gl_pathc; i++) {
+        if (sscanf(logs.gl_pathv[i], "isolate-0x%*[0-9a-f]-%u-v8.log", &pid) != 1 || !is_gone(pid))
+            continue;
+        (void)snprintf(map, sizeof map, "/tmp/perf-%u.map", pid);
+        if (access(map, F_OK) != 0)
             remove_file(logs.gl_pathv[i], since_ns);
+    }
     globfree(&logs);
 }
 
+/* Those of processes without a dump have removed theirs themselves. */
 void yarn_jit_clean_up(const struct yarn_sources *sources, uint64_t since_ns)
 {
-    for (size_t i = 0; i < sources->count; i++)
-        if (sources->list[i].pid)
-            remove_files(sources->list[i].pid, since_ns);
+    char map[64];
+    for (size_t i = 0; i < sources->count; i++) {
+        unsigned pid = sources->list[i].pid;
+        (void)snprintf(map, sizeof map, "/tmp/perf-%u.map", pid);
+        if (pid && is_gone(pid))
+            remove_file(map, since_ns);
+    }
+    remove_logs(since_ns);
 }
 
 struct found_names {
