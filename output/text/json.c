@@ -92,6 +92,15 @@ void yarn_json_span(struct yarn_json *json, const char *key, struct yarn_span te
     free(owned);
 }
 
+void yarn_json_words(struct yarn_json *json, const char *key, struct yarn_span words)
+{
+    const char *word = (const char *)words.data;
+    yarn_json_begin_array(json, key);
+    for (size_t at = 0; at < words.size; at += strlen(word + at) + 1)
+        yarn_json_text(json, NULL, word + at);
+    yarn_json_end_array(json);
+}
+
 void yarn_json_text_or_null(struct yarn_json *json, const char *key, const char *text)
 {
     if (text && text[0])

@@ -23,6 +23,8 @@ void yarn_json_begin_array(struct yarn_json *json, const char *key);
 void yarn_json_end_array(struct yarn_json *json);
 void yarn_json_text(struct yarn_json *json, const char *key, const char *text);
 void yarn_json_span(struct yarn_json *json, const char *key, struct yarn_span text);
+/* An array of words; in the span each has a NUL behind it. */
+void yarn_json_words(struct yarn_json *json, const char *key, struct yarn_span words);
 /* NULL where the text is empty. */
 void yarn_json_text_or_null(struct yarn_json *json, const char *key, const char *text);
 void yarn_json_u64(struct yarn_json *json, const char *key, uint64_t value);

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """yarnprof list: what can be measured here, for this user, and what strings become."""
 
+import csv
+import io
 import json
 import os
 import pathlib
@@ -58,6 +60,19 @@ class List(harness.Case):
         self.assertEqual((watch["type"], watch["config1"], watch["config2"], watch["bp_type"]),
                          (5, 0x1000, 8, 2))
         self.assertTrue(watch["usable"])
+
+    def test_csv_says_what_json_says(self):
+        asked = "page-faults:u,cpu-clock/period=100000/"
+        _, events, _ = self.list(asked)
+        run = subprocess.run([harness.YARNPROF, "list", "--format=csv", asked],
+                             stdout=subprocess.PIPE, text=True, check=True, timeout=60)
+        rows = list(csv.DictReader(io.StringIO(run.stdout)))
+        self.assertEqual(len(rows), 2)
+        for row, event in zip(rows, events):
+            self.assertEqual(list(row), list(event))
+            for key in ("name", "kind", "config", "period"):
+                self.assertEqual(row[key], "" if event[key] is None else str(event[key]))
+            self.assertEqual(row["excluded"], ", ".join(event["excluded"]) or "nothing")
 
     def test_what_would_count_nothing_is_not_usable(self):
         _, (event,), _ = self.list("context-switches:u")

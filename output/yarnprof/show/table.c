@@ -142,21 +142,50 @@ void yarn_show_add(struct yarn_show_cell *cell, const char *format, ...)
         cell->kind = YARN_SHOW_TEXT;
 }
 
-static void take_member(struct yarn_show_cell *cell)
+void yarn_show_span(struct yarn_show_cell *cell, struct yarn_span span)
 {
-    const char *at = (const char *)cell->row + cell->column->member;
+    cell->kind = YARN_SHOW_SPAN;
+    cell->span = span;
+    cell->text = span.size ? (const char *)span.data : "";
+}
+
+void yarn_show_words(struct yarn_show_cell *cell, struct yarn_span words)
+{
+    cell->kind = YARN_SHOW_WORDS;
+    cell->span = words;
+    for (size_t at = 0; at < words.size; at += strlen((const char *)words.data + at) + 1)
+        yarn_show_add(cell, "%s%s", at ? ", " : "", (const char *)words.data + at);
+    if (!words.size)
+        cell->text = "nothing";
+}
+
+void yarn_show_member(struct yarn_show_cell *cell)
+{
+    const void *at = (const char *)cell->row + cell->column->member;
     switch (cell->column->member_kind) {
     case YARN_SHOW_TEXT:
-        yarn_show_text(cell, *(const char *const *)(const void *)at);
+        yarn_show_text(cell, *(const char *const *)at);
+        break;
+    case YARN_SHOW_SPAN:
+        yarn_show_span(cell, *(const struct yarn_span *)at);
+        break;
+    case YARN_SHOW_U8:
+        yarn_show_u64(cell, *(const uint8_t *)at);
         break;
     case YARN_SHOW_U32:
-        yarn_show_u64(cell, *(const uint32_t *)(const void *)at);
+        yarn_show_u64(cell, *(const uint32_t *)at);
         break;
     case YARN_SHOW_U64:
-        yarn_show_u64(cell, *(const uint64_t *)(const void *)at);
+        yarn_show_u64(cell, *(const uint64_t *)at);
+        break;
+    case YARN_SHOW_I32:
+        yarn_show_i64(cell, *(const int32_t *)at);
+        break;
+    case YARN_SHOW_REAL:
+        yarn_show_real(cell, *(const double *)at);
         break;
     case YARN_SHOW_BOOL:
-        yarn_show_bool(cell, *(const bool *)(const void *)at);
+        yarn_show_bool(cell, *(const bool *)at);
         break;
     default:
         break;
@@ -171,7 +200,9 @@ static struct yarn_show_cell make_cell(const struct yarn_show_table *table,
     if (column->get)
         column->get(&cell);
     else
-        take_member(&cell);
+        yarn_show_member(&cell);
+    if (column->word)
+        yarn_show_text(&cell, column->word(cell.number));
     if (column->unit == YARN_SHOW_SHARE && cell.kind == YARN_SHOW_REAL)
         cell.paint = yarn_show_paint_of(cell.real);
     return cell;
@@ -197,6 +228,9 @@ static struct yarn_number number_of(const struct yarn_show_cell *cell)
         break;
     case YARN_SHOW_SHARE:
         (void)snprintf(number.text, size, "%6.2f %%", cell->real);
+        break;
+    case YARN_SHOW_HEX:
+        (void)snprintf(number.text, size, "0x%" PRIx64, cell->number);
         break;
     case YARN_SHOW_FACTOR:
         (void)snprintf(number.text, size, "%.4g", cell->real);
@@ -277,6 +311,8 @@ static void put_csv(struct csv *csv, const struct yarn_show_cell *cell)
 {
     switch (cell->kind) {
     case YARN_SHOW_TEXT:
+    case YARN_SHOW_SPAN:
+    case YARN_SHOW_WORDS:
         csv_text(csv, cell->text);
         break;
     case YARN_SHOW_REAL:
@@ -307,8 +343,17 @@ static void put_json(struct yarn_json *json, const struct yarn_show_cell *cell)
     case YARN_SHOW_TEXT:
         yarn_json_text(json, key, cell->text);
         break;
+    case YARN_SHOW_SPAN:
+        yarn_json_span(json, key, cell->span);
+        break;
+    case YARN_SHOW_WORDS:
+        yarn_json_words(json, key, cell->span);
+        break;
     case YARN_SHOW_REAL:
-        yarn_json_real(json, key, cell->real);
+        if (cell->column->unit == YARN_SHOW_EXACT)
+            yarn_json_factor(json, key, cell->real);
+        else
+            yarn_json_real(json, key, cell->real);
         break;
     case YARN_SHOW_U64:
         yarn_json_u64(json, key, cell->number);
@@ -318,8 +363,6 @@ static void put_json(struct yarn_json *json, const struct yarn_show_cell *cell)
         break;
     case YARN_SHOW_BOOL:
         yarn_json_bool(json, key, cell->number);
-        break;
-    case YARN_SHOW_MISSING:
         break;
     default:
         yarn_json_null(json, key);
@@ -410,7 +453,7 @@ void yarn_show_head(const struct yarn_show_table *table)
     const struct yarn_out *out = table->out;
     if (out->format == YARN_OUT_CSV)
         put_keys(table);
-    if (out->format != YARN_OUT_TEXT)
+    if (out->format != YARN_OUT_TEXT || table->is_bare)
         return;
     (void)fputs(table->has_paint ? yarn_out_paint(out, YARN_PAINT_HEAD) : "", out->file);
     yarn_show_titles(table);
@@ -436,6 +479,8 @@ void yarn_show_object(const struct yarn_show_table *table, const char *key, cons
         if (out->format == YARN_OUT_CSV) {
             put_csv(&csv, &cell);
         } else if (out->format == YARN_OUT_JSON) {
+            if (cell.kind == YARN_SHOW_MISSING)
+                continue;
             open = enter(table->out->json, open, column->within ? column->within : "");
             put_json(table->out->json, &cell);
         } else {

@@ -17,8 +17,12 @@ enum yarn_show_kind {
     YARN_SHOW_NONE,    /* not known: "-" on the right, empty in CSV, null in JSON */
     YARN_SHOW_MISSING, /* not there: without a key in JSON, without blanks in text */
     YARN_SHOW_TEXT,
+    YARN_SHOW_SPAN,  /* text, with a NUL behind it */
+    YARN_SHOW_WORDS, /* a span of words, a NUL behind each: an array of JSON */
+    YARN_SHOW_U8,
     YARN_SHOW_U32,
     YARN_SHOW_U64,
+    YARN_SHOW_I32,
     YARN_SHOW_I64,
     YARN_SHOW_REAL,
     YARN_SHOW_BOOL,
@@ -31,7 +35,9 @@ struct yarn_show_cell {
     const void *self, *row; /* of the table */
     const struct yarn_show_column *column;
     enum yarn_show_kind kind;
-    const char *text; /* of numbers: what text has instead of them; NULL: as their unit has it */
+    const char
+        *text; /* of other kinds: what text has instead of them; NULL: as their unit has it */
+    struct yarn_span span;
     uint64_t number;
     double real;
     enum yarn_paint paint; /* of its text; YARN_PAINT_COUNT: none */
@@ -48,6 +54,8 @@ enum yarn_show_unit {
     YARN_SHOW_MOMENT,  /* ns: 0.123 s */
     YARN_SHOW_SHARE,   /* percent: 12.34 %, painted */
     YARN_SHOW_FACTOR,  /* four digits */
+    YARN_SHOW_EXACT,   /* all digits, in JSON */
+    YARN_SHOW_HEX,     /* 0x4d2 */
     YARN_SHOW_WORD,    /* CSV has true and false for 1 and 0 */
 };
 
@@ -72,6 +80,7 @@ struct yarn_show_column {
     unsigned gap, width; /* characters: blanks before it, and its own */
     unsigned flags;
     bool (*is_wanted)(const void *self); /* in text; NULL: always */
+    const char *(*word)(uint64_t value); /* instead of the number; NULL */
     const char *within; /* objects of JSON around it and its neighbours, "self.before"; NULL */
     const char *csv;    /* instead of the key; NULL */
     size_t nth;         /* the getter's */
@@ -85,9 +94,13 @@ struct yarn_show_column {
 
 #define YARN_SHOW_MEMBER(type, name)                                                               \
     .member = offsetof(type, name), .member_kind = _Generic(((const type *)0)->name,               \
+                                                            uint8_t: YARN_SHOW_U8,                 \
                                                             uint32_t: YARN_SHOW_U32,               \
                                                             uint64_t: YARN_SHOW_U64,               \
+                                                            int32_t: YARN_SHOW_I32,                \
+                                                            struct yarn_span: YARN_SHOW_SPAN,      \
                                                             bool: YARN_SHOW_BOOL,                  \
+                                                            double: YARN_SHOW_REAL,                \
                                                             const char *: YARN_SHOW_TEXT)
 
 enum { YARN_SHOW_PARTS = 3 };
@@ -98,6 +111,7 @@ struct yarn_show_table {
     /* In this order; each array ends with a column without key and title. */
     const struct yarn_show_column *parts[YARN_SHOW_PARTS];
     bool has_paint; /* of the headlines */
+    bool is_bare;   /* without headlines in text */
 };
 
 /* Of text the headlines, without colour and the line's end. */
@@ -117,7 +131,9 @@ void yarn_show_rows(const struct yarn_show_table *table, const char *key, const 
 const char *yarn_show_text_of(const struct yarn_show_table *table,
                               const struct yarn_show_column *column, const void *row);
 
-/* For getters. A NULL leaves the cell empty. */
+/* For getters. The column's member. */
+void yarn_show_member(struct yarn_show_cell *cell);
+/* A NULL leaves the cell empty. */
 void yarn_show_text(struct yarn_show_cell *cell, const char *text);
 /* Unless it is empty, too. */
 void yarn_show_text_if(struct yarn_show_cell *cell, const char *text);
@@ -127,6 +143,9 @@ void yarn_show_u64_if(struct yarn_show_cell *cell, bool is_known, uint64_t numbe
 /* Unless it is no finite number. */
 void yarn_show_real(struct yarn_show_cell *cell, double real);
 void yarn_show_bool(struct yarn_show_cell *cell, bool is_true);
+void yarn_show_span(struct yarn_show_cell *cell, struct yarn_span span);
+/* Text and CSV have them with commas between, or "nothing". */
+void yarn_show_words(struct yarn_show_cell *cell, struct yarn_span words);
 /* More of the text, as printf; of a cell without a kind it is the value. */
 void yarn_show_add(struct yarn_show_cell *cell, const char *format, ...) YARN_PRINTF(2, 3);
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "core/event/parse.h"
-#include "output/text/json.h"
 #include "output/yarnprof/events/catalogue.h"
 #include "output/yarnprof/events/encode.h"
 #include "output/yarnprof/events/hint.h"
@@ -24,23 +23,9 @@ struct yarn_list_answer {
     const char *asked; /* borrowed */
     struct yarn_event_list list;
     struct yarn_parse_error error;
+    const char *kind; /* of what was not understood: NULL, and false */
+    bool is_usable;
 };
-
-static const char *excluded_side(const struct yarn_event_spec *spec, size_t number)
-{
-    const struct {
-        bool is_excluded;
-        const char *word;
-    } sides[] = {
-        {spec->exclude_user, "user"}, {spec->exclude_kernel, "kernel"},
-        {spec->exclude_hv, "hv"},     {spec->exclude_idle, "idle"},
-        {spec->exclude_host, "host"}, {spec->exclude_guest, "guest"},
-    };
-    for (size_t i = 0; i < YARN_COUNT_OF(sides); i++)
-        if (sides[i].is_excluded && number-- == 0)
-            return sides[i].word;
-    return NULL;
-}
 
 static void get_why(struct yarn_show_cell *cell)
 {
@@ -63,85 +48,134 @@ static void put_catalogue(const struct yarn_catalogue *catalogue, const struct y
     yarn_show_rows(&table, "events", catalogue->rows, catalogue->count, sizeof *catalogue->rows, 0);
 }
 
-static void u64_or_null(struct yarn_json *json, const char *key, uint64_t value)
-{
-    if (value)
-        yarn_json_u64(json, key, value);
-    else
-        yarn_json_null(json, key);
-}
-
-static void put_numbers(struct yarn_json *json, const struct yarn_event_spec *spec)
-{
-    yarn_json_u64(json, "type", spec->type);
-    yarn_json_u64(json, "config", spec->config);
-    yarn_json_u64(json, "config1", spec->config1);
-    yarn_json_u64(json, "config2", spec->config2);
-    yarn_json_u64(json, "bp_type", spec->breakpoint);
-    u64_or_null(json, "period", spec->period);
-    u64_or_null(json, "frequency", spec->frequency);
-    yarn_json_begin_array(json, "excluded");
-    const char *word;
-    for (size_t i = 0; (word = excluded_side(spec, i)); i++)
-        yarn_json_text(json, NULL, word);
-    yarn_json_end_array(json);
-    yarn_json_u64(json, "precise", spec->precise);
-    yarn_json_bool(json, "most_precise", spec->is_most_precise);
-    yarn_json_u64(json, "branches", spec->branches);
-}
-
-static void put_spec(struct yarn_json *json, const struct yarn_list_answer *answer,
-                     const struct yarn_event_spec *spec)
-{
+/* An event that a string became. */
+struct event_row {
+    struct yarn_event_spec spec;
+    const char *name, *asked, *kind;
     struct yarn_usable usable;
-    yarn_usable_ask(spec, &usable);
-    yarn_json_begin_object(json, NULL);
-    yarn_json_text(json, "name", spec->name);
-    yarn_json_text(json, "asked", answer->asked);
-    yarn_json_text(json, "event", spec->event);
-    yarn_json_text(json, "kind", yarn_catalogue_kinds[spec->kind]);
-    yarn_json_bool(json, "usable", usable.is_usable);
-    yarn_json_text_or_null(json, "why", usable.why);
-    put_numbers(json, spec);
-    yarn_json_text_or_null(json, "pmu", spec->pmu ? spec->pmu : "");
-    yarn_json_text_or_null(json, "cpus", spec->cpus ? spec->cpus : "");
-    yarn_json_text(json, "unit", spec->unit);
-    yarn_json_factor(json, "scale", spec->scale);
-    yarn_json_text_or_null(json, "filter", spec->filter ? spec->filter : "");
-    u64_or_null(json, "group", spec->group);
-    yarn_json_bool(json, "reads_group", spec->reads_group);
-    yarn_json_bool(json, "pinned", spec->is_pinned);
-    yarn_json_bool(json, "exclusive", spec->is_exclusive);
-    yarn_json_bool(json, "weak", spec->is_weak);
-    yarn_json_end_object(json);
+};
+
+static void get_usable(struct yarn_show_cell *cell)
+{
+    const struct yarn_usable *usable = &((const struct event_row *)cell->row)->usable;
+    yarn_show_bool(cell, usable->is_usable);
+    yarn_show_add(cell, "%s%s%s", usable->is_usable ? "yes" : "no", usable->why[0] ? ": " : "",
+                  usable->why);
 }
 
-static void put_fault(struct yarn_json *json, const struct yarn_list_answer *answer)
+static void get_reason(struct yarn_show_cell *cell)
 {
-    yarn_json_begin_object(json, NULL);
-    yarn_json_text(json, "name", answer->asked);
-    yarn_json_text(json, "asked", answer->asked);
-    yarn_json_null(json, "kind");
-    yarn_json_bool(json, "usable", false);
-    yarn_json_text(json, "why", answer->error.why);
-    yarn_json_u64(json, "at", answer->error.at);
-    yarn_json_u64(json, "size", answer->error.size);
-    yarn_json_end_object(json);
+    yarn_show_text_if(cell, ((const struct event_row *)cell->row)->usable.why);
 }
 
-static void put_answers(const struct yarn_list_answer *answers, size_t count,
-                        const struct yarn_out *out)
+static void get_type(struct yarn_show_cell *cell)
 {
-    struct yarn_json *json = out->json;
-    yarn_json_begin_array(json, "events");
-    for (size_t i = 0; i < count; i++) {
-        if (answers[i].error.why)
-            put_fault(json, &answers[i]);
-        for (size_t j = 0; j < answers[i].list.count; j++)
-            put_spec(json, &answers[i], &answers[i].list.specs[j]);
-    }
-    yarn_json_end_array(json);
+    const struct event_row *row = cell->row;
+    yarn_show_u64(cell, row->spec.type);
+    yarn_show_add(cell, "%" PRIu32 " (%s)", row->spec.type, row->kind);
 }
+
+/* The member, unless it is 0 or empty. */
+static void get_known(struct yarn_show_cell *cell)
+{
+    yarn_show_member(cell);
+    if (cell->kind == YARN_SHOW_U64 ? !cell->number : !cell->text || !cell->text[0])
+        cell->kind = YARN_SHOW_NONE;
+}
+
+static void get_period(struct yarn_show_cell *cell)
+{
+    const struct yarn_event_spec *spec = &((const struct event_row *)cell->row)->spec;
+    yarn_show_u64_if(cell, spec->period, spec->period);
+    if (spec->period)
+        yarn_show_add(cell, "%" PRIu64 "%s", spec->period, spec->is_clock ? " ns" : "");
+}
+
+static void get_frequency(struct yarn_show_cell *cell)
+{
+    get_known(cell);
+    if (cell->number)
+        yarn_show_add(cell, "%" PRIu64 " samples a second", cell->number);
+}
+
+static void get_excluded(struct yarn_show_cell *cell)
+{
+    static char words[64];
+    const struct yarn_event_spec *spec = &((const struct event_row *)cell->row)->spec;
+    const char *sides[] = {
+        spec->exclude_user ? "user" : NULL, spec->exclude_kernel ? "kernel" : NULL,
+        spec->exclude_hv ? "hv" : NULL,     spec->exclude_idle ? "idle" : NULL,
+        spec->exclude_host ? "host" : NULL, spec->exclude_guest ? "guest" : NULL,
+    };
+    size_t used = 0;
+    for (size_t i = 0; i < YARN_COUNT_OF(sides); i++)
+        if (sides[i])
+            used += (size_t)snprintf(words + used, sizeof words - used, "%s", sides[i]) + 1;
+    yarn_show_words(cell, (struct yarn_span){(const unsigned char *)words, used});
+}
+
+static void get_precise(struct yarn_show_cell *cell)
+{
+    const struct yarn_event_spec *spec = &((const struct event_row *)cell->row)->spec;
+    yarn_show_u64(cell, spec->precise);
+    yarn_show_add(cell, "%u%s", yarn_event_spec_precise(spec),
+                  spec->is_most_precise ? " or as much as the kernel takes" : "");
+}
+
+static void get_cpus(struct yarn_show_cell *cell)
+{
+    get_known(cell);
+    cell->text = cell->text ? cell->text : "all";
+}
+
+#define ROW(name) YARN_SHOW_MEMBER(struct event_row, name)
+#define SPEC(name) YARN_SHOW_MEMBER(struct event_row, spec.name)
+
+/* Text has each as a line. */
+static const struct yarn_show_column event_columns[] = {
+    YARN_SHOW_COLUMN("name", NULL, ROW(name)),
+    YARN_SHOW_COLUMN("asked", NULL, ROW(asked)),
+    YARN_SHOW_COLUMN("event", NULL, SPEC(event)),
+    YARN_SHOW_COLUMN("kind", NULL, ROW(kind)),
+    YARN_SHOW_COLUMN("usable", "usable", .get = get_usable, .unit = YARN_SHOW_WORD),
+    YARN_SHOW_COLUMN("why", NULL, .get = get_reason),
+    YARN_SHOW_COLUMN("type", "type", .get = get_type),
+    YARN_SHOW_COLUMN("config", "config", SPEC(config), .unit = YARN_SHOW_HEX),
+    YARN_SHOW_COLUMN("config1", "config1", SPEC(config1), .unit = YARN_SHOW_HEX),
+    YARN_SHOW_COLUMN("config2", "config2", SPEC(config2), .unit = YARN_SHOW_HEX),
+    YARN_SHOW_COLUMN("bp_type", NULL, SPEC(breakpoint)),
+    YARN_SHOW_COLUMN("period", "period", .get = get_period),
+    YARN_SHOW_COLUMN("frequency", "frequency", .get = get_frequency, SPEC(frequency)),
+    YARN_SHOW_COLUMN("excluded", "excluded", .get = get_excluded),
+    YARN_SHOW_COLUMN("precise", "precise", .get = get_precise),
+    YARN_SHOW_COLUMN("most_precise", NULL, SPEC(is_most_precise), .unit = YARN_SHOW_WORD),
+    YARN_SHOW_COLUMN("branches", NULL, SPEC(branches)),
+    YARN_SHOW_COLUMN("pmu", NULL, .get = get_known, SPEC(pmu)),
+    YARN_SHOW_COLUMN("cpus", "cpus", .get = get_cpus, SPEC(cpus)),
+    YARN_SHOW_COLUMN("unit", NULL, SPEC(unit)),
+    YARN_SHOW_COLUMN("scale", NULL, SPEC(scale), .unit = YARN_SHOW_EXACT),
+    YARN_SHOW_COLUMN("filter", "filter", .get = get_known, SPEC(filter)),
+    YARN_SHOW_COLUMN("group", "group", .get = get_known, SPEC(group)),
+    YARN_SHOW_COLUMN("reads_group", NULL, SPEC(reads_group), .unit = YARN_SHOW_WORD),
+    YARN_SHOW_COLUMN("pinned", NULL, SPEC(is_pinned), .unit = YARN_SHOW_WORD),
+    YARN_SHOW_COLUMN("exclusive", NULL, SPEC(is_exclusive), .unit = YARN_SHOW_WORD),
+    YARN_SHOW_COLUMN("weak", NULL, SPEC(is_weak), .unit = YARN_SHOW_WORD),
+    {0},
+};
+
+#define FAULT(name) YARN_SHOW_MEMBER(struct yarn_list_answer, name)
+
+/* A string that was not understood: of no kind, and not usable. */
+static const struct yarn_show_column fault_columns[] = {
+    YARN_SHOW_COLUMN("name", NULL, FAULT(asked)),
+    YARN_SHOW_COLUMN("asked", NULL, FAULT(asked)),
+    YARN_SHOW_COLUMN("kind", NULL, FAULT(kind)),
+    YARN_SHOW_COLUMN("usable", NULL, FAULT(is_usable)),
+    YARN_SHOW_COLUMN("why", NULL, FAULT(error.why)),
+    YARN_SHOW_COLUMN("at", NULL, FAULT(error.at)),
+    YARN_SHOW_COLUMN("size", NULL, FAULT(error.size)),
+    {0},
+};
 
 enum { NAME_COLUMNS = 34 };
 
@@ -210,48 +244,18 @@ static void print_catalogue(const struct yarn_catalogue *catalogue, const struct
     }
 }
 
-static void print_rate(const struct yarn_event_spec *spec, const struct yarn_out *out)
+static void print_event(const struct yarn_show_table *table, const struct event_row *row)
 {
-    if (spec->period)
-        (void)fprintf(out->file, "  period    %" PRIu64 "%s\n", spec->period,
-                      spec->is_clock ? " ns" : "");
-    else
-        (void)fprintf(out->file, "  frequency %" PRIu64 " samples a second\n", spec->frequency);
-}
-
-static void print_sides(const struct yarn_event_spec *spec, const struct yarn_out *out)
-{
-    const char *word = excluded_side(spec, 0);
-    (void)fprintf(out->file, "  excluded  %s", word ? word : "nothing");
-    for (size_t i = 1; (word = excluded_side(spec, i)); i++)
-        (void)fprintf(out->file, ", %s", word);
-    (void)fputc('\n', out->file);
-}
-
-static void print_spec(const struct yarn_event_spec *spec, const struct yarn_out *out)
-{
-    struct yarn_usable usable;
-    yarn_usable_ask(spec, &usable);
+    const struct yarn_out *out = table->out;
     (void)fprintf(out->file, "%s", yarn_out_paint(out, YARN_PAINT_HEAD));
-    yarn_print_cell(out, spec->name, 0);
+    yarn_print_cell(out, row->name, 0);
     (void)fprintf(out->file, "%s\n", yarn_out_plain(out));
-    (void)fprintf(out->file, "  usable    %s%s%s\n", usable.is_usable ? "yes" : "no",
-                  usable.why[0] ? ": " : "", usable.why);
-    (void)fprintf(out->file, "  type      %" PRIu32 " (%s)\n", spec->type,
-                  yarn_catalogue_kinds[spec->kind]);
-    (void)fprintf(out->file, "  config    0x%" PRIx64 "\n", spec->config);
-    (void)fprintf(out->file, "  config1   0x%" PRIx64 "\n", spec->config1);
-    (void)fprintf(out->file, "  config2   0x%" PRIx64 "\n", spec->config2);
-    print_rate(spec, out);
-    print_sides(spec, out);
-    (void)fprintf(out->file, "  precise   %u%s\n", yarn_event_spec_precise(spec),
-                  spec->is_most_precise ? " or as much as the kernel takes" : "");
-    (void)fprintf(out->file, "  cpus      %s\n", spec->cpus ? spec->cpus : "all");
-    if (spec->group)
-        (void)fprintf(out->file, "  group     %u\n", spec->group);
-    if (spec->filter) {
-        (void)fputs("  filter    ", out->file);
-        yarn_print_cell(out, spec->filter, 0);
+    for (const struct yarn_show_column *column = event_columns; column->key; column++) {
+        const char *text = column->title ? yarn_show_text_of(table, column, row) : "-";
+        if (strcmp(text, "-") == 0)
+            continue;
+        (void)fprintf(out->file, "  %-9s ", column->title);
+        yarn_print_cell(out, text, 0);
         (void)fputc('\n', out->file);
     }
 }
@@ -271,17 +275,6 @@ static void print_fault(const struct yarn_list_answer *answer, const struct yarn
     (void)fputc('\n', out->file);
 }
 
-static void print_answers(const struct yarn_list_answer *answers, size_t count,
-                          const struct yarn_out *out)
-{
-    for (size_t i = 0; i < count; i++) {
-        if (answers[i].error.why)
-            print_fault(&answers[i], out);
-        for (size_t j = 0; j < answers[i].list.count; j++)
-            print_spec(&answers[i].list.specs[j], out);
-    }
-}
-
 static void show_rows(const struct yarn_catalogue *catalogue, const struct yarn_out *out)
 {
     if (out->format == YARN_OUT_TEXT)
@@ -290,13 +283,39 @@ static void show_rows(const struct yarn_catalogue *catalogue, const struct yarn_
         put_catalogue(catalogue, out);
 }
 
+/* CSV has those that were understood. */
+static void show_fault(const struct yarn_list_answer *answer, const struct yarn_out *out)
+{
+    const struct yarn_show_table table = {.out = out, .parts = {fault_columns}};
+    if (out->format == YARN_OUT_TEXT)
+        print_fault(answer, out);
+    if (out->format == YARN_OUT_JSON)
+        yarn_show_row(&table, answer);
+}
+
+static void show_event(const struct yarn_show_table *table, const struct yarn_event_spec *spec,
+                       const char *asked)
+{
+    struct event_row row = {*spec, spec->name, asked, yarn_catalogue_kinds[spec->kind], {0}};
+    yarn_usable_ask(spec, &row.usable);
+    if (table->out->format == YARN_OUT_TEXT)
+        print_event(table, &row);
+    else
+        yarn_show_row(table, &row);
+}
+
 static void show_all_answers(const struct yarn_list_answer *answers, size_t count,
                              const struct yarn_out *out)
 {
-    if (out->json)
-        put_answers(answers, count, out);
-    else
-        print_answers(answers, count, out);
+    const struct yarn_show_table table = {.out = out, .parts = {event_columns}, .is_bare = true};
+    yarn_show_begin(&table, "events");
+    for (size_t i = 0; i < count; i++) {
+        if (answers[i].error.why)
+            show_fault(&answers[i], out);
+        for (size_t j = 0; j < answers[i].list.count; j++)
+            show_event(&table, &answers[i].list.specs[j], answers[i].asked);
+    }
+    yarn_show_end(&table);
 }
 
 enum { FREQUENCY_HZ = 999 }; /* YARN_FREQUENCY's default */
@@ -375,10 +394,6 @@ static int show_answers(struct yarn_out *out, char *const strings[])
 static int run(void *self, char **operands)
 {
     struct yarn_out *out = self;
-    if (operands[0] && out->format == YARN_OUT_CSV) {
-        yarn_complain("list", "--format=csv: of strings, text or json would be right");
-        return YARN_STATUS_USAGE;
-    }
     return operands[0] ? show_answers(out, operands) : show_catalogue(out);
 }
 

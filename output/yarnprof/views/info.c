@@ -18,16 +18,18 @@
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/options/command_line.h"
+#include "output/yarnprof/views/report.h"
 
-struct yarn_info_threads yarn_info_threads_of(const struct yarn_profile *profile, size_t dump)
+static struct yarn_info info_of(const struct yarn_profile *profile, size_t number,
+                                const struct yarn_out *out)
 {
-    struct yarn_info_threads threads = {0};
-    while (threads.begin < profile->nr_threads && profile->threads[threads.begin].dump != dump)
-        threads.begin++;
-    threads.end = threads.begin;
-    while (threads.end < profile->nr_threads && profile->threads[threads.end].dump == dump)
-        threads.end++;
-    return threads;
+    size_t begin = 0, end;
+    while (begin < profile->nr_threads && profile->threads[begin].dump != number)
+        begin++;
+    for (end = begin; end < profile->nr_threads && profile->threads[end].dump == number;)
+        end++;
+    return (struct yarn_info){
+        profile, &profile->dumps[number], number, &profile->threads[begin], end - begin, out};
 }
 
 uint64_t yarn_info_cpu_ns(const struct yarn_profile_dump *dump)
@@ -265,44 +267,20 @@ static void print_event(const struct yarn_profile_dump *dump, size_t number,
     (void)fputc('\n', out->file);
 }
 
-static void print_threads(const struct yarn_profile *profile, size_t number,
-                          const struct yarn_out *out)
+static void print_threads(const struct yarn_info *info)
 {
-    struct yarn_info_threads threads = yarn_info_threads_of(profile, number);
     char title[64];
-    (void)snprintf(title, sizeof title, "Threads (%zu)", threads.end - threads.begin);
-    print_section(out, title);
-    for (size_t i = threads.begin; i < threads.end; i++) {
-        const struct yarn_profile_thread *thread = &profile->threads[i];
-        (void)fprintf(out->file, "  %-8u", thread->tid);
-        yarn_print_cell(out, yarn_profile_text(profile, thread->comm), 16);
-        (void)fprintf(out->file, " %14s", yarn_number_of_things(thread->samples, "sample").text);
-        if (thread->cpu_ns)
-            (void)fprintf(out->file, "  %s of CPU time", yarn_number_duration(thread->cpu_ns).text);
-        if (thread->has_ended && thread->start_ns && thread->end_ns > thread->start_ns)
-            (void)fprintf(out->file, "  lived %s",
-                          yarn_number_duration(thread->end_ns - thread->start_ns).text);
-        (void)fputc('\n', out->file);
-    }
+    (void)snprintf(title, sizeof title, "Threads (%zu)", info->nr_threads);
+    print_section(info->out, title);
+    YARN_INFO_SHOW(info, threads, NULL, info->threads, info->nr_threads);
 }
 
-static void print_modules(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+static void print_modules(const struct yarn_info *info)
 {
-    char title[64], build_id[72];
-    (void)snprintf(title, sizeof title, "Modules (%zu)", dump->nr_modules);
-    print_section(out, title);
-    for (size_t i = 0; i < dump->nr_modules; i++) {
-        const struct yarn_dump_module *module = &dump->modules[i];
-        const char *state = yarn_dump_word_of_module_state(module->state);
-        bool is_odd = strcmp(state, "absent") == 0 || strcmp(state, "replaced") == 0;
-        (void)fprintf(
-            out->file, "  %012" PRIx64 "-%012" PRIx64 "  %-40s  ", module->start, module->end,
-            module->build_id.size ? yarn_hex_text(module->build_id, build_id, sizeof build_id)
-                                  : "-");
-        yarn_print_cut(out, text_of(module->path), 0);
-        (void)fprintf(out->file, "%s%s%s\n", is_odd ? " (" : "", is_odd ? state : "",
-                      is_odd ? ")" : "");
-    }
+    char title[64];
+    (void)snprintf(title, sizeof title, "Modules (%zu)", info->dump->nr_modules);
+    print_section(info->out, title);
+    YARN_INFO_SHOW(info, modules, NULL, info->dump->modules, info->dump->nr_modules);
 }
 
 static void print_share(const struct yarn_out *out, const char *label, uint64_t part,
@@ -447,22 +425,6 @@ static void print_unnamed(const struct yarn_profile *profile, size_t number,
         print_pair(out, "names", "%s", bytes);
 }
 
-static void print_messages(const struct yarn_profile_dump *dump, const struct yarn_out *out)
-{
-    if (!dump->nr_messages)
-        return;
-    print_section(out, "Messages");
-    for (size_t i = 0; i < dump->nr_messages; i++) {
-        const struct yarn_dump_message *message = &dump->messages[i];
-        uint64_t start_ns = yarn_u64_min(dump->process.start_ns, message->time_ns);
-        (void)fprintf(out->file, "  +%-10s %-8s ",
-                      yarn_number_duration(message->time_ns - start_ns).text,
-                      yarn_dump_word_of_message_kind(message->kind));
-        yarn_print_cut(out, text_of(message->text), 0);
-        (void)fputc('\n', out->file);
-    }
-}
-
 static void print_options(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     if (!dump->nr_options)
@@ -472,10 +434,11 @@ static void print_options(const struct yarn_profile_dump *dump, const struct yar
         print_pair(out, text_of(dump->options[i].name), "%s", text_of(dump->options[i].value));
 }
 
-static void print_dump(const struct yarn_profile *profile, size_t number,
-                       const struct yarn_out *out)
+static void print_dump(const struct yarn_info *info)
 {
-    const struct yarn_profile_dump *dump = &profile->dumps[number];
+    const struct yarn_profile *profile = info->profile;
+    const struct yarn_profile_dump *dump = info->dump;
+    const struct yarn_out *out = info->out;
     (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
     yarn_print_cut(out, dump->path, 0);
     (void)fprintf(out->file, "%s: yarn dump, version %u.%u, %s\n", yarn_out_plain(out),
@@ -489,12 +452,15 @@ static void print_dump(const struct yarn_profile *profile, size_t number,
     for (size_t i = 0; i < dump->nr_events; i++)
         print_event(dump, i, out);
     print_options(dump, out);
-    print_threads(profile, number, out);
-    print_modules(dump, out);
-    print_tree(&profile->dumps[number], out);
-    print_trust(profile, number, out);
-    print_unnamed(profile, number, out);
-    print_messages(dump, out);
+    print_threads(info);
+    print_modules(info);
+    print_tree(dump, out);
+    print_trust(profile, info->number, out);
+    print_unnamed(profile, info->number, out);
+    if (dump->nr_messages) {
+        print_section(out, "Messages");
+        YARN_INFO_SHOW(info, messages, NULL, dump->messages, dump->nr_messages);
+    }
 }
 
 /* Of all together, as `verify --trust` has it. */
@@ -512,14 +478,21 @@ static void print_completeness(const struct yarn_profile *profile, const struct 
 
 void yarn_info_print(const struct yarn_profile *profile, const struct yarn_out *out)
 {
-    if (out->json) {
-        yarn_info_json(profile, out);
+    if (out->json)
+        yarn_json_begin_array(out->json, "dumps");
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        struct yarn_info info = info_of(profile, i, out);
+        if (i && !out->json)
+            (void)fputc('\n', out->file);
+        if (out->json)
+            yarn_info_json(&info);
+        else
+            print_dump(&info);
+    }
+    if (!out->json) {
+        print_completeness(profile, out);
         return;
     }
-    for (size_t i = 0; i < profile->nr_dumps; i++) {
-        if (i)
-            (void)fputc('\n', out->file);
-        print_dump(profile, i, out);
-    }
-    print_completeness(profile, out);
+    yarn_json_end_array(out->json);
+    yarn_report_put_completeness(profile, out->json);
 }

@@ -6,18 +6,37 @@
 #pragma once
 
 #include "output/analysis/profile/profile.h"
-#include "output/yarnprof/io/out.h"
+#include "output/yarnprof/show/table.h"
 
-/* Threads of a dump lie together: [begin, end). */
-struct yarn_info_threads {
-    size_t begin, end;
+/* The dump that is shown. */
+struct yarn_info {
+    const struct yarn_profile *profile;
+    const struct yarn_profile_dump *dump;
+    size_t number;                             /* of the dump */
+    const struct yarn_profile_thread *threads; /* its own, which lie together */
+    size_t nr_threads;
+    const struct yarn_out *out;
 };
 
-struct yarn_info_threads yarn_info_threads_of(const struct yarn_profile *profile, size_t dump);
+/* The lists of a dump; text has threads, modules and messages. */
+extern const struct yarn_show_column yarn_info_events[];
+extern const struct yarn_show_column yarn_info_threads[];
+extern const struct yarn_show_column yarn_info_modules[];
+extern const struct yarn_show_column yarn_info_messages[];
+extern const struct yarn_show_column yarn_info_tree_processes[];
+extern const struct yarn_show_column yarn_info_tree_programs[];
+extern const struct yarn_show_column yarn_info_damages[];
+extern const struct yarn_show_column yarn_info_froms[];
+
+/* A list; `key`: of the array in JSON. */
+void yarn_info_show(const struct yarn_info *info, const struct yarn_show_column *columns,
+                    const char *key, const void *rows, size_t count, size_t size);
+#define YARN_INFO_SHOW(info, list, key, rows, count)                                               \
+    yarn_info_show(info, yarn_info_##list, key, rows, count, sizeof *(rows))
 
 /* The host's CPU time: the recorder's own sum or, where a cut dump has none, a clock's count. */
 uint64_t yarn_info_cpu_ns(const struct yarn_profile_dump *dump);
 
-/* The second of the two forms is that of the first's file. */
 void yarn_info_print(const struct yarn_profile *profile, const struct yarn_out *out);
-void yarn_info_json(const struct yarn_profile *profile, const struct yarn_out *out);
+/* The object of a dump in JSON. */
+void yarn_info_json(const struct yarn_info *info);

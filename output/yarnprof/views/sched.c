@@ -285,9 +285,8 @@ static void get_runnable_from(struct yarn_show_cell *cell)
 /* The column's member, which only waits have. */
 static void get_wait(struct yarn_show_cell *cell)
 {
-    const struct yarn_sched_row *row = cell->row;
-    const uint64_t *member = (const void *)((const char *)cell->row + cell->column->member);
-    yarn_show_u64_if(cell, row->sums.waits.count, *member);
+    if (((const struct yarn_sched_row *)cell->row)->sums.waits.count)
+        yarn_show_member(cell);
 }
 
 static void get_longest_at(struct yarn_show_cell *cell)

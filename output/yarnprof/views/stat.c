@@ -60,13 +60,9 @@ static const struct yarn_stat_row *row_of(const struct yarn_show_cell *cell)
 /* Whose count it is: its name or a number, unless it is that of all. */
 static void get_of_thread(struct yarn_show_cell *cell)
 {
-    const char *member = (const char *)cell->row + cell->column->member;
+    yarn_show_member(cell);
     if (!row_of(cell)->thread)
         cell->kind = YARN_SHOW_MISSING;
-    else if (cell->column->member_kind == YARN_SHOW_TEXT)
-        yarn_show_text(cell, row_of(cell)->thread);
-    else
-        yarn_show_u64(cell, *(const uint32_t *)(const void *)member);
 }
 
 static void get_count(struct yarn_show_cell *cell)

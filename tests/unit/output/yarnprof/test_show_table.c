@@ -151,6 +151,51 @@ START_TEST(json_has_null_where_unknown_and_no_key_where_missing)
 }
 END_TEST
 
+/* Numbers by other units, words for numbers, and a list of words. */
+static const char *word_of(uint64_t value)
+{
+    return value == 7 ? "seven" : "other";
+}
+
+static void get_words(struct yarn_show_cell *cell)
+{
+    const struct thing *thing = cell->row;
+    static const unsigned char words[] = "one\0two";
+    yarn_show_words(cell, (struct yarn_span){words, thing->is_good ? sizeof words : 0});
+}
+
+static const struct yarn_show_column others[] = {
+    YARN_SHOW_COLUMN("number", "", MEMBER(number), .unit = YARN_SHOW_HEX),
+    YARN_SHOW_COLUMN("word", "", MEMBER(number), .word = word_of, .gap = 1),
+    YARN_SHOW_COLUMN("share", NULL, MEMBER(share), .unit = YARN_SHOW_EXACT),
+    YARN_SHOW_COLUMN("words", "", .get = get_words, .gap = 1),
+    {0},
+};
+
+START_TEST(words_are_an_array_in_json_and_a_text_elsewhere)
+{
+    static const char *const want[] = {
+        [YARN_OUT_TEXT] = "0x7 seven one, two\n0x12d687 other nothing\n",
+        [YARN_OUT_CSV] = ("number,word,share,words\n7,seven,12.500000,\"one, two\"\n"
+                          "1234567,other,,nothing\n"),
+        [YARN_OUT_JSON] = ("{\"things\":[{\"number\":7,\"word\":\"seven\",\"share\":12.5,"
+                           "\"words\":[\"one\",\"two\"]},"
+                           "{\"number\":1234567,\"word\":\"other\",\"share\":null,"
+                           "\"words\":[]}]}\n"),
+    };
+    struct yarn_out out = {.format = (enum yarn_out_format)_i};
+    out.file = open_memstream(&text, &size);
+    ck_assert_ptr_nonnull(out.file);
+    struct yarn_show_table table = {.out = &out, .parts = {others}, .is_bare = true};
+    if (out.format == YARN_OUT_JSON)
+        ck_assert_int_eq(yarn_out_begin_json(&out), 0);
+    yarn_show_rows(&table, "things", things, YARN_COUNT_OF(things), sizeof things[0], 0);
+    yarn_out_end_json(&out);
+    (void)fclose(out.file);
+    ck_assert_str_eq(text, want[_i]);
+}
+END_TEST
+
 START_TEST(each_form_obeys_the_limit)
 {
     ck_assert_ptr_null(strstr(shown((enum yarn_out_format)_i, 0, false, 1), "more characters"));
@@ -168,6 +213,8 @@ int main(void)
     tcase_add_test(forms, text_is_painted_by_share);
     tcase_add_test(forms, csv_leaves_empty_what_is_unknown);
     tcase_add_test(forms, json_has_null_where_unknown_and_no_key_where_missing);
+    tcase_add_loop_test(forms, words_are_an_array_in_json_and_a_text_elsewhere, YARN_OUT_TEXT,
+                        YARN_OUT_CSV + 1);
     tcase_add_loop_test(forms, each_form_obeys_the_limit, YARN_OUT_TEXT, YARN_OUT_CSV + 1);
     suite_add_tcase(suite, forms);
     return run_suite(suite);
