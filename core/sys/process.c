@@ -32,6 +32,23 @@ pid_t yarn_process_tid(void)
     return (pid_t)yarn_raw_call(SYS_gettid, 0, 0, 0, 0, 0, 0);
 }
 
+/* The link's text is "pid:[4026531836]". */
+uint64_t yarn_process_pid_namespace(void)
+{
+    char link[64];
+    uint64_t number = 0;
+    ssize_t size = yarn_file_read_link(YARN_FILE_CWD, "/proc/self/ns/pid", link, sizeof link);
+    for (ssize_t i = 0; i < size; i++)
+        if (link[i] >= '0' && link[i] <= '9')
+            number = number * 10 + (uint64_t)(link[i] - '0');
+    return number;
+}
+
+bool yarn_process_is_in_first_namespace(void)
+{
+    return yarn_process_pid_namespace() == UINT64_C(0xEFFFFFFC); /* PROC_PID_INIT_INO */
+}
+
 uint32_t yarn_process_cpu(void)
 {
     uint32_t cpu = 0;

@@ -14,6 +14,11 @@
 pid_t yarn_process_pid(void);
 pid_t yarn_process_parent(void);
 pid_t yarn_process_tid(void);
+
+/* The inode of the calling thread's pid namespace, and whether it is the first one, in whose
+ * numbers the kernel's tracepoints speak; 0: unknown. */
+uint64_t yarn_process_pid_namespace(void);
+bool yarn_process_is_in_first_namespace(void);
 /* 0: it has none here, or has gone. */
 pid_t yarn_process_parent_of(pid_t pid);
 uint32_t yarn_process_user(void); /* the effective one of the calling thread */

@@ -17,18 +17,6 @@
 
 enum { PATH_BYTES = 512, LINK_BYTES = 64, LINE_BYTES = 4096 + 512, LIST_BYTES = 256 * 1024 };
 
-/* Of the pid namespace, "pid:[4026531836]": two containers have processes of one number. */
-static uint64_t pid_namespace(void)
-{
-    char link[64];
-    uint64_t number = 0;
-    ssize_t size = yarn_file_read_link(YARN_FILE_CWD, "/proc/self/ns/pid", link, sizeof link);
-    for (ssize_t i = 0; i < size; i++)
-        if (link[i] >= '0' && link[i] <= '9')
-            number = number * 10 + (uint64_t)(link[i] - '0');
-    return number;
-}
-
 void yarn_tracefs_group_open(struct yarn_tracefs_group *group, const char *root)
 {
     *group = (struct yarn_tracefs_group){.root = root};
@@ -36,7 +24,8 @@ void yarn_tracefs_group_open(struct yarn_tracefs_group *group, const char *root)
     yarn_text_add(&name, PREFIX);
     yarn_text_add_u64(&name, (uint64_t)yarn_process_pid());
     yarn_text_add(&name, "_");
-    yarn_text_add_u64(&name, pid_namespace());
+    /* Why: two containers have processes of one number. */
+    yarn_text_add_u64(&name, yarn_process_pid_namespace());
 }
 
 static int open_below(const char *root, const char *name, bool for_appending)
@@ -285,7 +274,7 @@ static size_t read_list(const char *root, bool is_of_kernel, char *ret_text)
 
 static unsigned sweep_list(const char *root, bool is_of_kernel, struct yarn_span list)
 {
-    uint64_t namespace = pid_namespace();
+    uint64_t namespace = yarn_process_pid_namespace();
     unsigned nr_removed = 0;
     while (list.size) {
         const uint8_t *newline = memchr(list.data, '\n', list.size);

@@ -298,6 +298,19 @@ static int learn(struct yarn_trace_events *events)
     return err;
 }
 
+/* Whatever fields call yarn's own threads. */
+static int name_own(struct yarn_trace_events *events)
+{
+    const struct yarn_profile *profile = events->export->profile;
+    int err = 0;
+    for (size_t i = 0; !err && i < profile->nr_dumps; i++) {
+        uint32_t pid = profile->dumps[i].sampler.own_tid;
+        if (yarn_table_find(&events->name_index, pid) != YARN_TABLE_NONE)
+            err = note_name(events, pid, yarn_span_of_text("[yarn]"));
+    }
+    return err;
+}
+
 int yarn_trace_events_init(struct yarn_trace_events *events, struct yarn_export *export)
 {
     *events = (struct yarn_trace_events){.export = export,
@@ -315,6 +328,8 @@ int yarn_trace_events_init(struct yarn_trace_events *events, struct yarn_export 
         err = find_switching(events, export);
     if (!err)
         err = learn(events);
+    if (!err)
+        err = name_own(events);
     if (!err && !events->nr_events) {
         (void)snprintf(export->why, sizeof export->why,
                        "nothing of the scheduler is in it: neither switch records nor tracepoints "

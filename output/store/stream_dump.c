@@ -11,6 +11,7 @@ struct reading {
     int64_t wanted;             /* counted from 0, or YARN_STREAM_EACH */
     int64_t nr_processes;
     struct yarn_table by_event; /* of the process: number to id */
+    uint32_t own_tid;           /* of yarn's thread there, as fields number it; 0: unknown */
 };
 
 static int on_process(void *self, const struct yarn_dump_process *process)
@@ -18,6 +19,7 @@ static int on_process(void *self, const struct yarn_dump_process *process)
     struct reading *reading = self;
     struct yarn_stream_list *streams = reading->streams;
     reading->stream = NULL;
+    reading->own_tid = 0;
     yarn_table_clear(&reading->by_event);
     if (reading->nr_processes++ != reading->wanted && reading->wanted != YARN_STREAM_EACH)
         return 0;
@@ -62,9 +64,23 @@ static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread
     return name_thread(self, thread->tid, thread->comm);
 }
 
+static int on_sampler(void *self, const struct yarn_dump_sampler *sampler)
+{
+    struct reading *reading = self;
+    reading->own_tid = sampler->own_tid;
+    return reading->stream && sampler->own_tid
+               ? yarn_stream_add_name(reading->stream, sampler->own_tid,
+                                      yarn_span_of_text("[yarn]"))
+               : 0;
+}
+
 static int note_task(void *self, uint32_t raw_pid, struct yarn_span comm)
 {
-    return yarn_stream_add_name(self, (uint32_t)yarn_stream_tid_of(self, raw_pid), comm);
+    const struct reading *reading = self;
+    struct yarn_stream *stream = reading->stream;
+    return raw_pid == reading->own_tid
+               ? 0
+               : yarn_stream_add_name(stream, (uint32_t)yarn_stream_tid_of(stream, raw_pid), comm);
 }
 
 static bool is_own(const struct yarn_sample *sample)
@@ -86,7 +102,7 @@ static int read_fields(struct reading *reading, const struct yarn_stream_event *
         if (!is_own(sample))
             entry->pid = (int)pid;
     }
-    return err ? err : yarn_trace_fields_tasks(event->fields, raw, note_task, stream);
+    return err ? err : yarn_trace_fields_tasks(event->fields, raw, note_task, reading);
 }
 
 static int cpu_of(uint32_t cpu)
@@ -157,6 +173,7 @@ static const struct yarn_dump_visitor visitor = {
     .process = on_process,
     .event = on_event,
     .thread = on_thread,
+    .sampler = on_sampler,
     .thread_name = on_thread_name,
     .samples = on_samples,
     .runs = on_runs,

@@ -5,6 +5,7 @@
 
 #include "core/sys/ancestors.h"
 #include "core/sys/kernel_names.h"
+#include "core/sys/process.h"
 
 enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
 #define TICK_NS (10 * YARN_NS_PER_MS) /* how exact a process's start is known */
@@ -142,6 +143,16 @@ static void add_choice(struct yarn_text *text, const struct yarn_session *sessio
         add_strategy(text, estimate);
 }
 
+/* As fields of tracepoints number it; 0: that is unknown, or of no use. */
+static uint32_t own_tid(const struct yarn_session *session)
+{
+    const struct yarn_session_request *request = session->request;
+    bool has_fields = false;
+    for (size_t i = 0; i < request->nr_events; i++)
+        has_fields |= request->events[i].kind == YARN_EVENT_TRACEPOINT;
+    return has_fields && yarn_process_is_in_first_namespace() ? (uint32_t)session->own_tid : 0;
+}
+
 void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct yarn_job *job,
                                  const struct yarn_session *session)
 {
@@ -162,6 +173,7 @@ void yarn_preamble_write_sampler(struct yarn_dump_writer *writer, const struct y
         .stack_asked_bytes = report->asked.stack_bytes,
         .stack_got_bytes = report->got.stack_bytes,
         .nr_rings = (uint32_t)report->nr_rings,
+        .own_tid = own_tid(session),
     };
     yarn_dump_write_sampler(writer, &sampler);
 }

@@ -114,6 +114,22 @@ class Tracepoints(harness.Case):
         # Each process of the tree left a core, whoever recorded it.
         self.assertLessEqual(pids, set(comms))
 
+    def test_the_reader_is_no_thread_of_the_program(self):
+        run, (dump,) = self.recorded("tracepoints:all", ["/bin/sleep", "0.5"])
+        own = dump["sampler"]["own_tid"]
+        self.assertNotIn(own, (0, dump["process"]["pid"]))
+        script = harness.yarnprof("script", "--samples", "--no-header", "-F", "comm,tid", run.dumps).stdout.decode()
+        names = {line.rsplit(None, 1)[0].strip() for line in script.splitlines() if line.split()[-1] == str(own)}
+        self.assertEqual(names, {"[yarn]"})
+        streams = harness.yarnprof("sched", "--couplebreak", run.dumps).stdout.decode()
+        self.assertEqual(set(re.findall(rf"(\S+)-{own} ", streams)), {"[yarn]"})
+        waits = json.loads(harness.yarnprof("sched", "--wait-for-core", "--format=json", run.dumps).stdout)
+        self.assertLessEqual({row["holder_comm"] for row in waits["wait_for_core"] if row["holder"] == own}, {"[yarn]"})
+        path = self.folder() / "trace.dat"
+        harness.yarnprof("export", "--to=trace.dat", run.dumps, "-o", path)
+        names = re.findall(rb"(?<!\d)%d ([^\n]*)\n" % own, path.read_bytes())
+        self.assertEqual(names, [b"[yarn]"])
+
     def test_in_a_pid_namespace(self):
         unshare = ["unshare", "-pf", "--mount-proc", "--kill-child", *PINGPONG]
         if self.run_program(unshare, preload=False).status:
@@ -121,6 +137,7 @@ class Tracepoints(harness.Case):
         run, dumps = self.recorded("tracepoints", unshare, YARN_COMM="pingpong")
         inside = {dump["process"]["pid"] for dump in dumps}
         self.assertEqual(min(inside), 1)
+        self.assertEqual({dump["sampler"]["own_tid"] for dump in dumps}, {0})
         switches = [line for line in self.lines(run.dumps) if line[2] == NAMES[0]]
         raws = {pid: {f["prev_pid"] for p, _, _, f in switches if p == pid} for pid in inside}
         self.assertEqual([len(of) for of in raws.values()], [1] * len(inside), raws)

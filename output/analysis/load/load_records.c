@@ -6,6 +6,7 @@
 
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
+#include "output/analysis/load/raw_threads.h"
 #include "output/analysis/value/name.h"
 #include "output/store/array.h"
 
@@ -198,13 +199,22 @@ static int on_option(void *self, const struct yarn_dump_option *record)
                : YARN_ARRAY_PUT(&dump->options, &dump->nr_options, &dump->options_capacity, &kept);
 }
 
+static int note_own(struct yarn_loader *loader, uint32_t raw_pid)
+{
+    struct yarn_wakings *wakings = loader->options->wakings;
+    struct yarn_strings *strings = &loader->profile->strings;
+    int err = yarn_raw_threads_note_own(&loader->raw_comms, strings, raw_pid);
+    return err || !wakings ? err : yarn_raw_threads_note_own(&wakings->comms, strings, raw_pid);
+}
+
 static int on_sampler(void *self, const struct yarn_dump_sampler *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     dump->sampler = *record;
     dump->has_sampler = true;
-    return keep_texts(loader, YARN_DUMP_RECORD_SAMPLER, &dump->sampler);
+    int err = keep_texts(loader, YARN_DUMP_RECORD_SAMPLER, &dump->sampler);
+    return err || !record->own_tid ? err : note_own(loader, record->own_tid);
 }
 
 static int on_sched(void *self, const struct yarn_dump_sched *record)

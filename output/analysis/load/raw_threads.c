@@ -1,6 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/load/raw_threads.h"
 
+#define OWN_NAME "[yarn]"
+
+int yarn_raw_threads_note_own(struct yarn_table *comms, struct yarn_strings *strings,
+                              uint32_t raw_pid)
+{
+    uint32_t text;
+    int err = yarn_strings_intern(strings, yarn_span_of_text(OWN_NAME), &text);
+    return err ? err : yarn_table_remember(comms, raw_pid, text);
+}
+
 struct noting {
     struct yarn_table *comms;
     struct yarn_strings *strings;
@@ -9,7 +19,9 @@ struct noting {
 static int note(void *self, uint32_t raw_pid, struct yarn_span comm)
 {
     struct noting *noting = self;
-    uint32_t text;
+    uint32_t text = yarn_table_find(noting->comms, raw_pid);
+    if (text != YARN_TABLE_NONE && !strcmp(yarn_strings_text(noting->strings, text), OWN_NAME))
+        return 0;
     int err = yarn_strings_intern(noting->strings, comm, &text);
     return err ? err : yarn_table_remember(noting->comms, raw_pid, text);
 }

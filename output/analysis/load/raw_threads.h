@@ -11,6 +11,10 @@
 #include "output/analysis/value/strings.h"
 #include "output/store/trace_fields.h"
 
+/* Yarn's own thread keeps the name "[yarn]", whatever samples call it. -ENOMEM. */
+YARN_MUST_CHECK int yarn_raw_threads_note_own(struct yarn_table *comms,
+                                              struct yarn_strings *strings, uint32_t raw_pid);
+
 /* Remembers the names (of `strings`) that go with numbers in the sample: -ENOMEM. */
 YARN_MUST_CHECK int yarn_raw_threads_note(struct yarn_table *comms, struct yarn_strings *strings,
                                           const struct yarn_trace_fields *fields,

@@ -186,6 +186,8 @@ static void print_sampler(const struct yarn_profile_dump *dump, const struct yar
     print_pair(out, "samples of", "%s", yarn_kernel_word(dump));
     print_pair(out, "strategy", "%s, reader %s", text_of(sampler->strategy),
                text_of(sampler->reader));
+    if (sampler->own_tid)
+        print_pair(out, "own thread", "%u", sampler->own_tid);
     print_pair(out, "rings", "%u of %s each (asked: %s)", sampler->nr_rings,
                yarn_number_bytes(sampler->ring_got_bytes).text,
                sampler->ring_asked_bytes ? yarn_number_bytes(sampler->ring_asked_bytes).text

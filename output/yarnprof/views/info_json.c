@@ -87,6 +87,7 @@ static void put_sampler(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_json_u64(json, "ring_asked_bytes", sampler->ring_asked_bytes);
     yarn_json_u64(json, "ring_got_bytes", sampler->ring_got_bytes);
     yarn_json_u64(json, "rings", sampler->nr_rings);
+    yarn_json_u64(json, "own_tid", sampler->own_tid);
     yarn_json_u64(json, "stack_asked_bytes", sampler->stack_asked_bytes);
     yarn_json_u64(json, "stack_got_bytes", sampler->stack_got_bytes);
     yarn_json_end_object(json);
