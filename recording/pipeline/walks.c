@@ -137,6 +137,14 @@ static void walk_calls(struct yarn_walks *walks, const struct yarn_record *sampl
     frames->end = end_of(walks, frames);
 }
 
+/* The registers are of the image before until an exec returns: nothing is mapped there, and their
+ * stack has gone. Once a process had a user part that is a fault on the stack of unknown code. */
+static bool is_in_exec(const struct yarn_walks *walks, const struct yarn_frames *frames)
+{
+    return !walks->has_user_part && frames->count == 1 && !frames->frame[0].module &&
+           frames->end == YARN_STACK_END_CUT;
+}
+
 void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                      struct yarn_queued *queued)
 {
@@ -157,11 +165,12 @@ void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *r
     /* A thread of the kernel's own, as io_uring has them, or one of which the kernel gave no
      * registers. */
     bool has_user_part = frames->count > 1 || (frames->count && frames->frame[0].ip);
-    if (is_kernel && !has_user_part) {
+    if (is_kernel && (!has_user_part || is_in_exec(walks, frames))) {
         frames->count = 0;
         frames->end = is_asked ? YARN_STACK_END_COMPLETE : YARN_STACK_END_ABSENT;
         return;
     }
+    walks->has_user_part |= has_user_part;
     /* The frame where the sample hit, alone: no stack was asked for, or none came. */
     if (!frames->count) {
         add_frame(walks, sample->ip, sample->ip, frames);

@@ -16,10 +16,11 @@ struct yarn_walks {
     struct yarn_module_map *map;    /* borrowed */
     struct yarn_unwinder *unwinder; /* borrowed */
     uint32_t nr_copies, nr_cut;     /* of late: walked, cut off */
+    bool has_user_part;             /* of any sample so far */
 };
 
-/* Writes the frames of a sample record to the reserved space. A kernel thread (io_uring) has only
- * kernel frames. */
+/* Writes the frames of a sample record to the reserved space. A kernel thread (io_uring) and an
+ * exec that has no stack yet have only kernel frames. */
 void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *record,
                      struct yarn_queued *queued);
 

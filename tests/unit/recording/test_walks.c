@@ -100,6 +100,27 @@ START_TEST(a_thread_without_a_user_part_is_whole)
 }
 END_TEST
 
+START_TEST(an_exec_has_no_user_part_until_the_image_runs)
+{
+    const struct yarn_frames *frames =
+        WALK(KERNEL, KERNEL, IN_KERNEL, KERNEL, IN_USER, CODE + 0x1000000);
+    ck_assert_uint_eq(frames->count, 0);
+    ck_assert_int_eq(frames->end, YARN_STACK_END_COMPLETE);
+    (void)WALK(USER, CODE, IN_USER, CODE);
+    frames = WALK(KERNEL, KERNEL, IN_KERNEL, KERNEL, IN_USER, CODE + 0x1000000);
+    ck_assert_uint_eq(frames->count, 1);
+    ck_assert_int_eq(frames->end, YARN_STACK_END_CUT);
+}
+END_TEST
+
+START_TEST(code_that_is_mapped_nowhere_is_no_exec_outside_of_the_kernel)
+{
+    const struct yarn_frames *frames = WALK(USER, CODE, IN_USER, CODE + 0x1000000);
+    ck_assert_uint_eq(frames->count, 1);
+    ck_assert_int_eq(frames->end, YARN_STACK_END_CUT);
+}
+END_TEST
+
 START_TEST(more_frames_of_the_kernel_than_there_is_room_for_are_left_out)
 {
     static uint64_t chain[2 * YARN_KERNEL_FRAMES_MAX] = {IN_KERNEL};
@@ -155,6 +176,8 @@ int main(void)
     tcase_add_test(tcase, the_kernel_s_part_lies_apart);
     tcase_add_test(tcase, a_sample_in_the_kernel_without_its_chain_has_the_one_frame_of_it);
     tcase_add_test(tcase, a_thread_without_a_user_part_is_whole);
+    tcase_add_test(tcase, an_exec_has_no_user_part_until_the_image_runs);
+    tcase_add_test(tcase, code_that_is_mapped_nowhere_is_no_exec_outside_of_the_kernel);
     tcase_add_test(tcase, more_frames_of_the_kernel_than_there_is_room_for_are_left_out);
     tcase_add_test(tcase, more_frames_of_the_user_than_there_is_room_for_are_left_out);
     tcase_add_test(tcase,
