@@ -56,7 +56,9 @@ create function raised() returns int language plpgsql as \$\$ begin raise except
 select raised();
 \\! echo shell
 END
-pid=$(head -n 1 data/postmaster.pid); grep -E '^Sig[BIC]' /proc/$pid/status; ls /proc/$pid/fd | sort -n | tr '\n' ' '
+pid=$(head -n 1 data/postmaster.pid)
+for i in $(seq 100); do grep -q '^SigBlk:.0*$' /proc/$pid/status && break; sleep 0.1; done # not while it ends a child
+grep -E '^Sig[BIC]' /proc/$pid/status; ls /proc/$pid/fd | sort -n | tr '\n' ' '
 pg_ctl stop -s -m fast -D data; echo "stopped $?"
 cat log
 """
