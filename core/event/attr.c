@@ -179,7 +179,9 @@ struct perf_event_attr yarn_attr_of_switches(const struct yarn_attr_options *opt
     attr.inherit_thread = attr.inherit && options->features & YARN_ATTR_INHERIT_THREAD;
     attr.remove_on_exec = !!(options->features & YARN_ATTR_REMOVE_ON_EXEC);
     attr.enable_on_exec = options->starts_at_exec;
-    attr.context_switch = 1;
+    attr.context_switch = options->has_switches;
+    if (options->has_side_band)
+        add_side_band(&attr);
     return attr;
 }
 

@@ -39,7 +39,7 @@ struct yarn_attr_options {
     bool has_user_chain;      /* CALLCHAIN is of user frames, too; the kernel's are as the spec's */
     bool has_call_branches;   /* the processor's stack of calls, of the user's code */
     bool has_side_band;       /* also mapping, comm and task records: one event a thread and core */
-    bool has_switches;        /* with these: also when a thread comes onto a core and leaves it */
+    bool has_switches;        /* also when a thread comes onto a core and leaves it */
     bool is_single;           /* of its thread only: not inherited */
     bool starts_at_exec;      /* enabled by its thread's next exec */
     bool reads_members;       /* leads a group: each sample has what its members counted */
@@ -59,7 +59,8 @@ struct perf_event_attr yarn_attr_of_counter(const struct yarn_event_spec *spec,
 struct perf_event_attr yarn_attr_of_leader(const struct yarn_attr_options *options,
                                            uint32_t watermark_bytes);
 
-/* Beside a thread's events: a dummy with switch records, inherited unless `is_single`. */
+/* Beside a thread's events: a dummy with switch records, or what else is opted for, inherited
+ * unless `is_single`. */
 struct perf_event_attr yarn_attr_of_switches(const struct yarn_attr_options *options);
 
 /* A thread's watch: a dummy, not inherited, with mapping, comm and task records, of which each

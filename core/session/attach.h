@@ -34,6 +34,7 @@ struct yarn_attachment {
     int (*attach)(struct yarn_session *session, pid_t tid);
     void (*enable)(struct yarn_session *session);
     void (*disable)(struct yarn_session *session);
+    void (*pause)(struct yarn_session *session);         /* NULL where none is asked for */
     void (*check_signals)(struct yarn_session *session); /* NULL where no signal is sent */
     /* Deeper copies from now on, as soon as that can be. NULL: it cannot. */
     void (*deepen)(struct yarn_session *session);

@@ -308,7 +308,7 @@ static int attach_switches(struct yarn_session *session, pid_t tid,
     if (!err)
         err = add_event(session, &event);
     session->switches.is_open |= !err;
-    if (!err || err == -ESRCH || yarn_probe_lacks_files(err))
+    if (!err || err == -ESRCH || yarn_probe_lacks_files(err) || session->request->can_pause)
         return err;
     session->switches.reason = yarn_event_refusal(err);
     return 0;
@@ -383,11 +383,18 @@ static void close_events(struct yarn_session *session)
 /* Switch records first. False where nothing can be given up. */
 static bool give_up_something(struct yarn_session *session, int err)
 {
-    if (!yarn_switches_are_recorded(session))
+    if (!yarn_switches_are_recorded(session) || session->request->can_pause)
         return yarn_probe_drop_event(session, err);
     session->switches.reason = yarn_event_refusal(err);
     session->report.failure = NULL;
     return true;
+}
+
+/* Beside those whose turn it is not: while it is paused, what samples. */
+static bool rests(const struct yarn_session *session, const struct yarn_event *event)
+{
+    return session->is_paused ? !yarn_switches_is_of(event)
+                              : yarn_alternates_rests(session, event->number);
 }
 
 /* Why each event is enabled by itself: what the thread makes meanwhile inherits those that are. */
@@ -396,7 +403,7 @@ static int attach_later(struct yarn_session *session, pid_t tid)
     const size_t before = session->nr_events;
     int err = attach_thread(session, tid);
     for (size_t i = before; i < session->nr_events; i++)
-        if (!yarn_alternates_rests(session, session->events[i].number))
+        if (!rests(session, &session->events[i]))
             yarn_perf_enable(session->events[i].fd);
     session->report.nr_threads += !err;
     return err;
@@ -504,10 +511,11 @@ static int open_per_core(struct yarn_session *session)
     int err = open_all_cores(session);
     if (!err)
         err = yarn_probe_specs(session, session->request->pid, session->cores[0].cpu);
-    if (!err && session->request->times_tree)
+    if (!err && session->request->times_tree && !session->request->can_pause)
         yarn_alternates_choose_light(session);
     else if (!err && !session->request->follows_tree)
         yarn_alternates_choose(session);
+    session->is_paused = session->request->starts_paused;
     if (!err && session->request->strategy == YARN_STRATEGY_CORES)
         choose_cpu_wide(session);
     if (!err)
@@ -538,6 +546,15 @@ static void enable_per_core(struct yarn_session *session)
             !yarn_alternates_rests(session, session->events[i].number))
             yarn_perf_enable(session->events[i].fd);
     session->is_enabled = true;
+    session->is_paused = false;
+}
+
+static void pause_per_core(struct yarn_session *session)
+{
+    session->is_paused = true;
+    for (size_t i = 0; i < session->nr_events; i++)
+        if (rests(session, &session->events[i]))
+            yarn_perf_disable(session->events[i].fd);
 }
 
 static void disable_per_core(struct yarn_session *session)
@@ -641,6 +658,7 @@ const struct yarn_attachment yarn_attach_per_core = {
     .attach = attach_later,
     .enable = enable_per_core,
     .disable = disable_per_core,
+    .pause = pause_per_core,
     .deepen = yarn_alternates_deepen,
     .weigh = yarn_alternates_weigh,
     .after_drain = after_drain_per_core,

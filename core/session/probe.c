@@ -220,9 +220,10 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
                                                  ? session->alternates.stack_bytes
                                                  : session->report.got.stack_bytes),
         .is_single = session->threads != NULL,
-        .starts_at_exec =
-            session->request->starts_at_exec && !yarn_alternates_is_one(session, number),
-        .has_switches = session->request->times_tree && !yarn_alternates_is_one(session, number),
+        .starts_at_exec = session->request->starts_at_exec && !session->request->starts_paused &&
+                          !yarn_alternates_is_one(session, number),
+        .has_switches = session->request->times_tree && !session->request->can_pause &&
+                        !yarn_alternates_is_one(session, number),
         .reads_members = reads && is_sampled,
         .is_read = !is_sampled,
     };
@@ -253,6 +254,7 @@ struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint3
 {
     struct yarn_attr_options options = yarn_probe_attr_options(session, number);
     options.has_side_band =
+        !session->request->can_pause &&
         yarn_alternates_first(session, number) == yarn_probe_first_on(session, cpu);
     options.is_single |=
         session->statuses[number].spec.is_of_machine || yarn_cpu_wide_is(session, number);

@@ -300,6 +300,11 @@ void yarn_session_disable(struct yarn_session *session)
     session->report.attachment->disable(session);
 }
 
+void yarn_session_pause(struct yarn_session *session)
+{
+    session->report.attachment->pause(session);
+}
+
 void yarn_session_deepen(struct yarn_session *session)
 {
     if (session->report.attachment->deepen)
@@ -340,7 +345,10 @@ static bool is_double(const struct yarn_session *session, const struct yarn_type
     bool is_sample = record->type == YARN_RECORD_SAMPLE;
     uint32_t number =
         is_sample ? record->event : yarn_table_find(&session->numbers, record->perf.id);
-    return number != YARN_RECORD_NO_EVENT && !yarn_cpu_wide_is(session, number) &&
+    if (number == YARN_RECORD_NO_EVENT)
+        return session->request->can_pause &&
+               yarn_session_doubles_has(session->doubles, record, YARN_SWITCHES_NUMBER, false);
+    return !yarn_cpu_wide_is(session, number) &&
            yarn_session_doubles_has(session->doubles, record, number,
                                     samples_each(&session->statuses[number].spec));
 }

@@ -28,6 +28,9 @@ YARN_MUST_CHECK int yarn_session_attach_thread(struct yarn_session *session, pid
 void yarn_session_enable(struct yarn_session *session);
 void yarn_session_disable(struct yarn_session *session);
 
+/* Of one that can pause: all but what follows the tree is off, until an enable. */
+void yarn_session_pause(struct yarn_session *session);
+
 /* Has stacks copied as deep as a record can hold, as soon as that can be: the report has the size
  * that was got. */
 void yarn_session_deepen(struct yarn_session *session);

@@ -188,7 +188,7 @@ struct yarn_session {
     uint64_t machine_look_ns;       /* when these are looked at next */
     bool may_drop_events;           /* for want of descriptors */
     bool has_probed_features;       /* which features the kernel knows is found out */
-    bool is_enabled;                /* kept by the attachment per core */
+    bool is_enabled, is_paused;     /* kept by the attachment per core */
     uint32_t nr_changes;            /* of how samples are taken, since the opening */
     uint64_t dropped_ns; /* the most that changes of periods have left without a sample */
     uint64_t nr_births;  /* of threads, as far as records said so */
@@ -260,7 +260,7 @@ static inline uint32_t yarn_alternates_first(const struct yarn_session *session,
 /* Switch records: on each thread and core one more inherited event, a dummy that writes a record
  * when the thread comes onto the core and when it leaves it. Of its own, so that it can be turned
  * off without the clock. It is the first thing that is given up: what refuses it refuses nothing
- * else. */
+ * else. A tree that can pause is followed by it, with all records that takes: there it stays. */
 
 enum { YARN_SWITCHES_NUMBER = 0x7fffffff }; /* of such an event: it has no samples */
 
@@ -286,6 +286,8 @@ YARN_MUST_CHECK static inline int yarn_switches_open(const struct yarn_session *
         .features = session->report.features,
         .is_single = session->threads != NULL,
         .starts_at_exec = session->request->starts_at_exec,
+        .has_side_band = session->request->can_pause,
+        .has_switches = session->request->times_tree || !session->request->can_pause,
     };
     struct perf_event_attr attr = yarn_attr_of_switches(&options);
     int err = yarn_event_open(ret_event, &attr, YARN_SWITCHES_NUMBER, tid, cpu);

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Unix stream sockets by raw system calls, close-on-exec, and after their making non-blocking.
- * Knows the calls; does not know what is said (preload/control/control_socket, output/yarnprof).
+ * Knows the calls; does not know what is said (recording/control/control_socket, output/yarnprof).
  * Threads, signals: safe anywhere; a peer that has gone never costs a signal.
  */
 #pragma once

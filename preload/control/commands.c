@@ -33,7 +33,8 @@ void yarn_commands_begin(struct yarn_recorder *recorder)
     }
     bool is_from_birth = yarn_deferred_start_counts_for_parent(recorder);
     yarn_coverage_begin_off(&recorder->recording.account.coverage, recorder->job.facts.start_ns,
-                            is_from_birth ? 0 : yarn_clock_cpu_ns_of_others());
+                            is_from_birth ? 0 : yarn_clock_cpu_ns_of_others(),
+                            YARN_DUMP_COVERAGE_OPTION);
     yarn_state_become(&recorder->state, YARN_PHASE_PAUSED, YARN_DUMP_COVERAGE_OPTION);
 }
 

@@ -12,14 +12,14 @@
 
 #include "core/sys/thread.h"
 #include "output/dump/types.h"
-#include "preload/control/control_socket.h"
 #include "preload/control/ids_queue.h"
 #include "preload/control/marks.h"
 #include "preload/control/requests.h"
-#include "preload/control/schedule.h"
 #include "preload/control/state.h"
 #include "preload/recording/recording.h"
 #include "recording/account/child_times.h"
+#include "recording/control/control_socket.h"
+#include "recording/control/schedule.h"
 #include "recording/dump/messages.h"
 #include "recording/process/job.h"
 

@@ -60,9 +60,10 @@ struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage)
     return between(coverage->off_ticks, now);
 }
 
-void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, uint64_t cpu_ns)
+void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t since_ns, uint64_t cpu_ns,
+                             enum yarn_dump_coverage_cause cause)
 {
-    begin_stop(coverage, start_ns, cpu_ns, YARN_DUMP_COVERAGE_OPTION);
+    begin_stop(coverage, since_ns, cpu_ns, cause);
     coverage->off_ticks = coverage->off_since_ticks;
     coverage->before_cpu_ns = cpu_ns;
 }

@@ -41,8 +41,9 @@ void yarn_coverage_end(struct yarn_coverage *coverage);
 uint64_t yarn_coverage_cpu_ns(const struct yarn_coverage *coverage);
 struct yarn_ticks yarn_coverage_ticks(const struct yarn_coverage *coverage);
 
-/* Stopped by an option since the process's start, when it had used cpu_ns. */
-void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t start_ns, uint64_t cpu_ns);
+/* Stopped since before it began, when the process had used cpu_ns. */
+void yarn_coverage_begin_off(struct yarn_coverage *coverage, uint64_t since_ns, uint64_t cpu_ns,
+                             enum yarn_dump_coverage_cause cause);
 
 /* Call the first after the events are disabled, the second before they are enabled. */
 void yarn_coverage_stop(struct yarn_coverage *coverage, uint64_t now_ns,

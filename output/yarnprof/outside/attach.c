@@ -8,7 +8,7 @@
 
 #include "core/sys/clock.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/outside/recorder.h"
+#include "output/yarnprof/outside/steering.h"
 #include "output/yarnprof/outside/tasks.h"
 #include "output/yarnprof/outside/wanted.h"
 
@@ -22,6 +22,7 @@ static const uint64_t later_looks_ns[LATER_LOOKS] = {20 * YARN_NS_PER_MS, 200 * 
 
 struct attaching {
     struct yarn_recorder_outside recorder;
+    struct yarn_steering steering;
     struct yarn_job job;
     struct yarn_tasks tasks;
     pid_t *tids; /* owned: of one process */
@@ -185,12 +186,12 @@ static int open_recorder(struct attaching *attaching)
     return yarn_recorder_outside_open(recorder, &attaching->job);
 }
 
-static bool is_to_end(const struct attaching *attaching, uint64_t now_ns, uint64_t end_ns)
+static bool is_to_end(const struct attaching *attaching)
 {
     const struct yarn_process_tree *tree = &attaching->recorder.tree;
     bool lives = attaching->tasks.has_tree ? tree->processes.count > 0
                                            : yarn_tasks_are_alive(&attaching->tasks);
-    return is_interrupted || now_ns >= end_ns || !lives;
+    return is_interrupted || attaching->recorder.is_over || !lives;
 }
 
 /* What is to be done each few ms. */
@@ -198,21 +199,20 @@ static void pass(struct attaching *attaching, uint64_t most_ns)
 {
     struct timespec pause = {.tv_nsec = (long)PAUSE_NS};
     (void)nanosleep(&pause, NULL);
-    yarn_recorder_outside_wait(&attaching->recorder, most_ns);
+    yarn_steering_wait(&attaching->steering, most_ns);
     yarn_recorder_outside_drain(&attaching->recorder);
+    yarn_steering_serve(&attaching->steering);
 }
 
 static void follow(struct attaching *attaching)
 {
     const struct yarn_options *options = &attaching->job.options;
     uint64_t begin_ns = yarn_clock_ns(YARN_TIME_MONOTONIC), now_ns = begin_ns;
-    uint64_t end_ns = options->duration_ns ? begin_ns + options->duration_ns : UINT64_MAX;
     size_t nr_looks = 0;
     int err = 0;
-    while (!err && !is_to_end(attaching, now_ns, end_ns)) {
-        uint64_t next_ns = end_ns;
-        if (nr_looks < LATER_LOOKS)
-            next_ns = yarn_u64_min(end_ns, begin_ns + later_looks_ns[nr_looks]);
+    while (!err && !is_to_end(attaching)) {
+        uint64_t next_ns =
+            nr_looks < LATER_LOOKS ? begin_ns + later_looks_ns[nr_looks] : UINT64_MAX;
         pass(attaching, yarn_u64_min(yarn_u64_minus(next_ns, now_ns), options->interval_ns));
         now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         if (nr_looks < LATER_LOOKS && now_ns >= begin_ns + later_looks_ns[nr_looks]) {
@@ -220,7 +220,21 @@ static void follow(struct attaching *attaching)
             err = attach_all(attaching);
         }
     }
+    yarn_steering_close(&attaching->steering);
     yarn_recorder_outside_stop(&attaching->recorder);
+}
+
+static int open_steering(struct attaching *attaching)
+{
+    const struct yarn_process_tree *tree = &attaching->recorder.tree;
+    const struct yarn_tree_process *first =
+        yarn_processes_find(&tree->processes, (uint32_t)attaching->tasks.pids[0]);
+    if (!first)
+        first = yarn_processes_next(&tree->processes, NULL);
+    int err = yarn_steering_open(&attaching->steering, &attaching->recorder, first->target.pid,
+                                 first->facts.exe);
+    attaching->steering.ends_when_due = true;
+    return err;
 }
 
 static int run(struct yarn_attach *attach, struct attaching *attaching)
@@ -232,6 +246,8 @@ static int run(struct yarn_attach *attach, struct attaching *attaching)
                       strerror(attaching->refusal ? -attaching->refusal : ESRCH));
         return YARN_STATUS_FAILED;
     }
+    if (open_steering(attaching))
+        return YARN_STATUS_FAILED;
     attach->has_recorded = true;
     follow(attaching);
     attach->nr_dumps = yarn_recorder_outside_end(&attaching->recorder, -1);

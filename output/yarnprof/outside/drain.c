@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/outside/drain.h"
 
-#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
@@ -12,7 +11,7 @@
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 
-enum { LEADERS_MAX = 1024, IDLE_PASSES = 20, PAGE_BYTES = 4096 };
+enum { LEADERS_MAX = 1024, IDLE_PASSES = 20, PAGE_BYTES = 4096, OTHERS_MAX = 16 };
 
 #define RING_BYTES YARN_MIB(32)
 #define RINGS_BYTES ((uint64_t)512 << 20) /* of all cores */
@@ -123,7 +122,7 @@ static uint64_t copy_ring(struct yarn_drain *drain, struct yarn_drain_ring *ring
 }
 
 /* Of all rings; *is_full as above. */
-static uint64_t copy_all(struct yarn_drain *drain, bool *is_full)
+static uint64_t copy_rings(struct yarn_drain *drain, bool *is_full)
 {
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC), bytes = 0;
     *is_full = false;
@@ -134,6 +133,14 @@ static uint64_t copy_all(struct yarn_drain *drain, bool *is_full)
     }
     if (!*is_full)
         atomic_store(&drain->copied_ns, now_ns - YARN_MERGE_MARGIN_NS);
+    return bytes;
+}
+
+static uint64_t copy_all(struct yarn_drain *drain, bool *is_full)
+{
+    (void)pthread_mutex_lock(&drain->copying);
+    uint64_t bytes = copy_rings(drain, is_full);
+    (void)pthread_mutex_unlock(&drain->copying);
     return bytes;
 }
 
@@ -207,6 +214,7 @@ int yarn_drain_open(struct yarn_drain *drain, struct yarn_session *session)
         .ring_bytes = RING_BYTES,
         .stack_bytes = session->report.got.stack_bytes,
         .light_bytes = session->alternates.stack_bytes,
+        .copying = PTHREAD_MUTEX_INITIALIZER,
         .fd = -1,
     };
     while (drain->ring_bytes * merge->count > RINGS_BYTES && drain->ring_bytes > YARN_MIB(1))
@@ -225,11 +233,15 @@ int yarn_drain_open(struct yarn_drain *drain, struct yarn_session *session)
     return err;
 }
 
-void yarn_drain_wait(const struct yarn_drain *drain, uint64_t most_ns)
+void yarn_drain_wait(const struct yarn_drain *drain, const struct pollfd *others, size_t nr_others,
+                     uint64_t most_ns)
 {
     uint64_t count;
-    struct pollfd fd = {.fd = drain->fd, .events = POLLIN};
-    int ready = yarn_perf_poll(&fd, 1, most_ns);
+    struct pollfd fds[1 + OTHERS_MAX] = {{.fd = drain->fd, .events = POLLIN}};
+    nr_others = yarn_size_min(nr_others, OTHERS_MAX);
+    for (size_t i = 0; i < nr_others; i++)
+        fds[1 + i] = others[i];
+    int ready = yarn_perf_poll(fds, 1 + nr_others, most_ns);
     ssize_t got = ready > 0 ? read(drain->fd, &count, sizeof count) : 0;
     (void)got; /* it is looked at everything in any case */
 }
@@ -240,6 +252,12 @@ void yarn_drain_stop(struct yarn_drain *drain)
     if (drain->has_thread)
         (void)pthread_join(drain->thread, NULL);
     drain->has_thread = false;
+}
+
+void yarn_drain_copy(struct yarn_drain *drain)
+{
+    bool is_full;
+    (void)copy_all(drain, &is_full);
 }
 
 bool yarn_drain_copy_rest(struct yarn_drain *drain)

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -30,6 +31,7 @@ struct yarn_drain {
     size_t nr_rings, ring_bytes;
     /* Of a sample's copy, and of the alternate's, of which the valid part is kept. */
     size_t stack_bytes, light_bytes;
+    pthread_mutex_t copying;
     pthread_t thread;
     bool has_thread;
     int fd; /* owned: readable where something was copied; -1 */
@@ -41,8 +43,12 @@ struct yarn_drain {
 /* Of an open session that nothing was drained of yet. */
 YARN_MUST_CHECK int yarn_drain_open(struct yarn_drain *drain, struct yarn_session *session);
 
-/* Sleeps until something was copied, at most that long. */
-void yarn_drain_wait(const struct yarn_drain *drain, uint64_t most_ns);
+/* Sleeps until something was copied or one of the others is readable, at most that long. */
+void yarn_drain_wait(const struct yarn_drain *drain, const struct pollfd *others, size_t nr_others,
+                     uint64_t most_ns);
+
+/* Copies what is there now, by the calling thread. */
+void yarn_drain_copy(struct yarn_drain *drain);
 
 /* All records that are older than what this returns can be drained, in order. */
 static inline uint64_t yarn_drain_copied_ns(const struct yarn_drain *drain)

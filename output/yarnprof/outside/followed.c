@@ -95,6 +95,12 @@ void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns)
     flush(followed, false);
 }
 
+void yarn_followed_flush(struct yarn_followed *followed)
+{
+    yarn_followed_store(followed, 0);
+    flush(followed, false);
+}
+
 void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason reason, int status)
 {
     yarn_coverage_end(&followed->account.coverage);

@@ -44,6 +44,9 @@ void yarn_followed_record(struct yarn_followed *followed, const struct yarn_type
  * due by now. */
 void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns);
 
+/* Once its dump has begun: all of it is in the file. */
+void yarn_followed_flush(struct yarn_followed *followed);
+
 /* Its dump, if it has one, gets its end. Frees it. */
 void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason reason,
                        int status);

@@ -64,6 +64,18 @@ void yarn_tree_begin_dump(struct yarn_process_tree *tree, struct yarn_tree_proce
         write_thread(followed->dump.writer, &process->threads[i]);
 }
 
+/* Stopped before its first sample. */
+static void cover(const struct yarn_tree_pause *pause, const struct yarn_tree_process *process)
+{
+    struct yarn_coverage *coverage = &process->followed->account.coverage;
+    uint64_t since_ns = yarn_u64_max(pause->off_ns, process->facts.start_ns);
+    if (!pause->off_ns || (!pause->is_off && pause->on_ns <= since_ns))
+        return;
+    yarn_coverage_begin_off(coverage, since_ns, process->off_cpu_ns, pause->off_by);
+    if (!pause->is_off)
+        yarn_coverage_start(coverage, pause->on_ns, pause->on_by);
+}
+
 bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_process *process)
 {
     if (process->is_ignored)
@@ -75,6 +87,7 @@ bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_
         process->is_ignored = true;
         return false;
     }
+    cover(&tree->pause, process);
     for (size_t i = 0; i < process->nr_mappings; i++)
         feed_mapping(process, &process->mappings[i]);
     if (process->has_program)
@@ -123,8 +136,10 @@ static void add_row(struct yarn_process_tree *tree, const struct yarn_tree_proce
     if (!process->has_program && !process->has_executed)
         return;
     const struct yarn_dump_tree_process row = row_of(tree, process, reason, status);
+    uint64_t off_ns = tree->pause.is_off ? process->target.cpu_ns - process->off_cpu_ns : 0;
     bool is_left_out = process->is_ignored || (process->has_program && !is_wanted(tree, process));
-    yarn_tree_rows_add(&tree->rows, &row, !(row.flags & YARN_DUMP_TREE_HAS_DUMP) && !is_left_out);
+    yarn_tree_rows_add(&tree->rows, &row, !(row.flags & YARN_DUMP_TREE_HAS_DUMP) && !is_left_out,
+                       process->skipped_ns + off_ns);
 }
 
 static uint64_t counted_ns(const struct yarn_process_tree *tree)
@@ -192,8 +207,10 @@ void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_proces
     add_row(tree, process, reason, status);
     if (is_holder)
         end_holding(tree);
-    if (process->followed)
+    if (process->followed) {
+        tree->nr_samples += process->followed->account.totals.value[YARN_DUMP_TOTAL_SAMPLES];
         yarn_followed_end(process->followed, reason, status);
+    }
     process->followed = NULL;
     if (is_holder)
         yarn_tree_rows_begin_anew(&tree->rows);

@@ -6,7 +6,7 @@
 #include "core/sys/clock.h"
 #include "output/yarnprof/command/spawn.h"
 #include "output/yarnprof/io/status.h"
-#include "output/yarnprof/outside/recorder.h"
+#include "output/yarnprof/outside/steering.h"
 #include "output/yarnprof/outside/wanted.h"
 
 /* Between two passes: a ring wakes its reader with each thread that ends. */
@@ -29,22 +29,19 @@ static int open_recorder(struct yarn_recorder_outside *recorder, const struct ya
     return err;
 }
 
-/* Until the command has ended; when the recording is to be over. */
-static uint64_t follow(struct yarn_recorder_outside *recorder, struct yarn_spawn *spawn)
+static void pass(struct yarn_steering *steering, uint64_t most_ns)
 {
-    const struct yarn_options *options = &recorder->job->options;
-    uint64_t end_ns = options->duration_ns
-                          ? yarn_clock_ns(YARN_TIME_MONOTONIC) + options->duration_ns
-                          : UINT64_MAX;
-    while (!yarn_spawn_wait(spawn, recorder->is_over ? UINT64_MAX : PAUSE_NS)) {
-        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-        uint64_t left_ns = yarn_u64_minus(end_ns, now_ns);
-        yarn_recorder_outside_wait(recorder, yarn_u64_min(left_ns, options->interval_ns));
-        yarn_recorder_outside_drain(recorder);
-        if (!left_ns)
-            yarn_recorder_outside_stop(recorder);
-    }
-    return end_ns;
+    yarn_steering_wait(steering, most_ns);
+    yarn_recorder_outside_drain(steering->recorder);
+    yarn_steering_serve(steering);
+}
+
+/* Until the command has ended. */
+static void follow(struct yarn_steering *steering, struct yarn_spawn *spawn)
+{
+    const struct yarn_recorder_outside *recorder = steering->recorder;
+    while (!yarn_spawn_wait(spawn, recorder->is_over ? UINT64_MAX : PAUSE_NS))
+        pass(steering, recorder->job->options.interval_ns);
 }
 
 static void interrupt(int number)
@@ -54,8 +51,9 @@ static void interrupt(int number)
 }
 
 /* Signals end the recording alone, now that there is no command for them. */
-static void follow_rest(struct yarn_recorder_outside *recorder, uint64_t end_ns)
+static void follow_rest(struct yarn_steering *steering)
 {
+    const struct yarn_recorder_outside *recorder = steering->recorder;
     static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < YARN_COUNT_OF(numbers); i++) {
         struct sigaction action = {.sa_handler = interrupt};
@@ -63,9 +61,8 @@ static void follow_rest(struct yarn_recorder_outside *recorder, uint64_t end_ns)
     }
     /* The record of the command's end may be lost. */
     const uint64_t late_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + YARN_NS_PER_SECOND;
-    while (!recorder->is_over && !is_interrupted && yarn_clock_ns(YARN_TIME_MONOTONIC) < end_ns) {
-        yarn_recorder_outside_wait(recorder, PAUSE_NS);
-        yarn_recorder_outside_drain(recorder);
+    while (!recorder->is_over && !is_interrupted) {
+        pass(steering, PAUSE_NS);
         bool is_known = yarn_process_tree_has_seen_end(&recorder->tree) ||
                         yarn_clock_ns(YARN_TIME_MONOTONIC) >= late_ns;
         if (is_known && !yarn_process_tree_has_descendants(&recorder->tree))
@@ -99,20 +96,23 @@ static int finish(struct yarn_outside *outside, struct yarn_recorder_outside *re
 static int run(struct yarn_outside *outside, struct yarn_recorder_outside *recorder,
                const struct yarn_job *job)
 {
+    static struct yarn_steering steering;
     struct yarn_spawn spawn;
     int err = yarn_spawn_start(&spawn, outside->argv, NULL, NULL);
     if (err) {
         yarn_complain("record", "%s: %s", outside->argv[0], strerror(-err));
         return YARN_STATUS_FAILED;
     }
-    if (open_recorder(recorder, job, spawn.pid)) {
+    if (open_recorder(recorder, job, spawn.pid) ||
+        yarn_steering_open(&steering, recorder, spawn.pid, outside->argv[0])) {
         yarn_spawn_cancel(&spawn);
         return YARN_STATUS_FAILED;
     }
     yarn_spawn_release(&spawn);
-    uint64_t end_ns = follow(recorder, &spawn);
+    follow(&steering, &spawn);
     if (outside->waits_for_tree)
-        follow_rest(recorder, end_ns);
+        follow_rest(&steering);
+    yarn_steering_close(&steering);
     yarn_recorder_outside_stop(recorder);
     return finish(outside, recorder, &spawn);
 }

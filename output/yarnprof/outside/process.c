@@ -173,6 +173,7 @@ void yarn_tree_process_exec(struct yarn_tree_process *process, uint64_t time_ns)
     process->nr_threads = 0;
     process->has_program = false;
     process->has_executed = true;
+    process->off_cpu_ns = process->skipped_ns = 0;
     facts->lineage.predecessor = facts->pid;
     facts->lineage.predecessor_start_ns = facts->start_ns;
     facts->cmdline = YARN_SPAN_EMPTY;

@@ -35,6 +35,8 @@ struct yarn_tree_process {
     uint64_t nr_turns;                  /* on a core, that have ended (times) */
     uint64_t clock_ns;                  /* its CPU clock at the last reading (times) */
     uint64_t sampled_ns;                /* since */
+    uint64_t off_cpu_ns;                /* its CPU time when the recording was stopped last */
+    uint64_t skipped_ns;                /* of it, in stops that have ended */
     char run_as[16];                    /* the name that was run: a link's, a script's */
     char *cmdline;                      /* owned; the facts' */
     struct yarn_tree_mapping *mappings; /* owned */

@@ -2,9 +2,14 @@
 #include "output/yarnprof/outside/recorder.h"
 
 #include <inttypes.h>
+#include <time.h>
 
 #include "core/sys/clock.h"
 #include "output/yarnprof/io/status.h"
+
+enum { REPEATS = 4, REPEAT_FACTOR = 8 };
+
+#define REPEAT_FIRST_NS (2 * YARN_NS_PER_MS)
 
 int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const struct yarn_job *job)
 {
@@ -17,6 +22,9 @@ int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const str
         return err;
     }
     err = yarn_process_tree_open(&recorder->tree, job, &recorder->session);
+    if (!err && recorder->request.starts_paused)
+        yarn_process_tree_pause(&recorder->tree, yarn_clock_ns(YARN_TIME_MONOTONIC),
+                                YARN_DUMP_COVERAGE_OPTION);
     if (!err)
         err = yarn_drain_open(&recorder->drain, &recorder->session);
     if (err)
@@ -33,15 +41,84 @@ static void drain(struct yarn_recorder_outside *recorder, uint64_t until_ns)
     yarn_process_tree_store(&recorder->tree, yarn_u64_min(until_ns, recorder->stopped_ns));
 }
 
-void yarn_recorder_outside_drain(struct yarn_recorder_outside *recorder)
+/* The kernel lets an event that a thread inherits at the moment of a start or stop miss it. */
+static void repeat(struct yarn_recorder_outside *recorder)
 {
-    if (!recorder->is_over)
-        drain(recorder, yarn_drain_copied_ns(&recorder->drain));
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    if (!recorder->nr_repeats || now_ns < recorder->repeat_at_ns)
+        return;
+    recorder->nr_repeats--;
+    recorder->repeat_step_ns *= REPEAT_FACTOR;
+    recorder->repeat_at_ns = now_ns + recorder->repeat_step_ns;
+    if (recorder->tree.pause.is_off)
+        yarn_session_pause(&recorder->session);
+    else
+        yarn_session_enable(&recorder->session);
 }
 
-void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder, uint64_t most_ns)
+static void repeat_later(struct yarn_recorder_outside *recorder)
 {
-    yarn_drain_wait(&recorder->drain, most_ns);
+    recorder->nr_repeats = REPEATS;
+    recorder->repeat_step_ns = REPEAT_FIRST_NS;
+    recorder->repeat_at_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + REPEAT_FIRST_NS;
+}
+
+void yarn_recorder_outside_drain(struct yarn_recorder_outside *recorder)
+{
+    if (recorder->is_over)
+        return;
+    drain(recorder, yarn_drain_copied_ns(&recorder->drain));
+    repeat(recorder);
+}
+
+void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder,
+                                const struct pollfd *others, size_t nr_others, uint64_t most_ns)
+{
+    yarn_drain_wait(&recorder->drain, others, nr_others, most_ns);
+}
+
+/* All of before now. */
+static void drain_all(struct yarn_recorder_outside *recorder)
+{
+    uint64_t until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    const struct timespec margin = {.tv_nsec = YARN_MERGE_MARGIN_NS};
+    do {
+        (void)nanosleep(&margin, NULL);
+        yarn_drain_copy(&recorder->drain);
+        yarn_recorder_outside_drain(recorder);
+    } while (yarn_drain_copied_ns(&recorder->drain) < until_ns);
+}
+
+void yarn_recorder_outside_flush(struct yarn_recorder_outside *recorder)
+{
+    if (recorder->is_over)
+        return;
+    drain_all(recorder);
+    yarn_process_tree_flush(&recorder->tree);
+}
+
+void yarn_recorder_outside_pause(struct yarn_recorder_outside *recorder,
+                                 enum yarn_dump_coverage_cause cause)
+{
+    if (recorder->is_over || recorder->tree.pause.is_off)
+        return;
+    yarn_session_pause(&recorder->session);
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    drain_all(recorder);
+    yarn_process_tree_pause(&recorder->tree, now_ns, cause);
+    yarn_process_tree_flush(&recorder->tree);
+    repeat_later(recorder);
+}
+
+void yarn_recorder_outside_resume(struct yarn_recorder_outside *recorder,
+                                  enum yarn_dump_coverage_cause cause)
+{
+    if (recorder->is_over || !recorder->tree.pause.is_off)
+        return;
+    drain_all(recorder);
+    yarn_process_tree_resume(&recorder->tree, yarn_clock_ns(YARN_TIME_MONOTONIC), cause);
+    yarn_session_enable(&recorder->session);
+    repeat_later(recorder);
 }
 
 void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder)
@@ -58,8 +135,9 @@ void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder)
 }
 
 /* As the kernel counted them: records say so only where a later one found room. */
-static uint64_t count_lost(const struct yarn_session *session)
+uint64_t yarn_recorder_outside_lost(const struct yarn_recorder_outside *recorder)
 {
+    const struct yarn_session *session = &recorder->session;
     uint64_t lost = 0;
     for (uint32_t i = 0; i < session->request->nr_events; i++)
         if (!session->statuses[i].error)
@@ -70,7 +148,7 @@ static uint64_t count_lost(const struct yarn_session *session)
 size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int status)
 {
     struct yarn_process_tree *tree = &recorder->tree;
-    uint64_t lost = count_lost(&recorder->session);
+    uint64_t lost = yarn_recorder_outside_lost(recorder);
     yarn_process_tree_add_lost(tree, yarn_u64_minus(lost, tree->nr_lost));
     yarn_process_tree_end(tree, status);
     if (tree->failure)

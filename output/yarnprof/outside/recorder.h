@@ -20,17 +20,34 @@ struct yarn_recorder_outside {
     struct yarn_process_tree tree;
     uint64_t stopped_ns; /* UINT64_MAX: it goes on */
     bool is_over;        /* nothing is recorded any more */
+    unsigned nr_repeats; /* of the latest start or stop, that are to come */
+    uint64_t repeat_at_ns, repeat_step_ns;
 };
 
 /* The request is of the target in it, which is set. A failure is complained about. */
 YARN_MUST_CHECK int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder,
                                                const struct yarn_job *job);
 
-/* Sleeps until there may be something to be drained, at most that long. */
-void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder, uint64_t most_ns);
+/* Sleeps until there may be something to be drained, or one of the others is readable, at most that
+ * long. */
+void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder,
+                                const struct pollfd *others, size_t nr_others, uint64_t most_ns);
 
 /* What is in the rings goes to the processes, and is stored. */
 void yarn_recorder_outside_drain(struct yarn_recorder_outside *recorder);
+
+/* Nothing is sampled meanwhile, but the tree is followed. Once it returns, what was sampled until
+ * then is in the dumps. No effect where it is so already. */
+void yarn_recorder_outside_pause(struct yarn_recorder_outside *recorder,
+                                 enum yarn_dump_coverage_cause cause);
+void yarn_recorder_outside_resume(struct yarn_recorder_outside *recorder,
+                                  enum yarn_dump_coverage_cause cause);
+
+/* All up to now is in the dumps. */
+void yarn_recorder_outside_flush(struct yarn_recorder_outside *recorder);
+
+/* Samples that the kernel has lost. */
+uint64_t yarn_recorder_outside_lost(const struct yarn_recorder_outside *recorder);
 
 /* The events are off from now on, and what they left is drained. Idempotent. */
 void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder);

@@ -49,13 +49,13 @@ static void keep(struct yarn_tree_rows *rows, const struct yarn_dump_tree_proces
 }
 
 void yarn_tree_rows_add(struct yarn_tree_rows *rows, const struct yarn_dump_tree_process *process,
-                        bool is_silent)
+                        bool is_silent, uint64_t off_ns)
 {
     struct yarn_dump_tree_program *program = find(rows, process->program);
     rows->tree.processes++;
     keep(rows, process);
     if (is_silent)
-        yarn_child_times_add(rows->silent, 1, process->cpu_ns);
+        yarn_child_times_add(rows->silent, 1, yarn_u64_minus(process->cpu_ns, off_ns));
     if (!program)
         return;
     program->processes++;

@@ -28,9 +28,9 @@ struct yarn_tree_rows {
 YARN_MUST_CHECK int yarn_tree_rows_open(struct yarn_tree_rows *rows);
 
 /* An image has ended. `is_silent`: it has no dump, and was to have one. Where there is no memory it
- * is missing. */
+ * is missing. `off_ns`: of its CPU time, what passed while the recording was stopped. */
 void yarn_tree_rows_add(struct yarn_tree_rows *rows, const struct yarn_dump_tree_process *process,
-                        bool is_silent);
+                        bool is_silent, uint64_t off_ns);
 
 /* What is new, into the dump. */
 void yarn_tree_rows_write(struct yarn_tree_rows *rows, struct yarn_dump_writer *writer);

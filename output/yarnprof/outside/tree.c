@@ -131,9 +131,17 @@ static void feed_without_user(struct yarn_tree_process *process,
     yarn_tree_feed(process, &kernel);
 }
 
+/* An event that was inherited at the moment of a stop may go on for a while. */
+static bool was_off(const struct yarn_tree_pause *pause, uint64_t time_ns)
+{
+    return pause->off_ns && time_ns > pause->off_ns && (pause->is_off || time_ns < pause->on_ns);
+}
+
 static void on_sample(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
 {
     struct yarn_tree_process *process = find(tree, record->perf.pid);
+    if (was_off(&tree->pause, record->perf.time))
+        return;
     tree->nr_stray += !process;
     if (!process || process->is_ignored ||
         (!process->followed && !yarn_tree_begin_following(tree, process)))
@@ -343,6 +351,74 @@ void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns)
     visit(tree, see_images);
     yarn_image_cache_sweep(&tree->shared.images);
     visit(tree, look_for_closed);
+}
+
+/* ---- stops ---- */
+
+void yarn_process_tree_pause(struct yarn_process_tree *tree, uint64_t now_ns,
+                             enum yarn_dump_coverage_cause cause)
+{
+    struct yarn_tree_process *process = NULL;
+    tree->pause = (struct yarn_tree_pause){.is_off = true, .off_ns = now_ns, .off_by = cause};
+    while ((process = yarn_processes_next(&tree->processes, process))) {
+        process->off_cpu_ns = process->target.cpu_ns;
+        if (process->followed)
+            yarn_coverage_stop(&process->followed->account.coverage, now_ns, cause);
+    }
+}
+
+void yarn_process_tree_resume(struct yarn_process_tree *tree, uint64_t now_ns,
+                              enum yarn_dump_coverage_cause cause)
+{
+    struct yarn_tree_process *process = NULL;
+    tree->pause.is_off = false;
+    tree->pause.on_ns = now_ns;
+    tree->pause.on_by = cause;
+    while ((process = yarn_processes_next(&tree->processes, process))) {
+        process->skipped_ns += process->target.cpu_ns - process->off_cpu_ns;
+        if (process->followed)
+            yarn_coverage_start(&process->followed->account.coverage, now_ns, cause);
+    }
+}
+
+static void flush_followed(struct yarn_followed *followed, uint64_t now_ns)
+{
+    (void)now_ns;
+    yarn_followed_flush(followed);
+}
+
+void yarn_process_tree_flush(struct yarn_process_tree *tree)
+{
+    yarn_tree_write(tree);
+    visit(tree, flush_followed);
+}
+
+int yarn_process_tree_mark(struct yarn_process_tree *tree, const char *text)
+{
+    const struct yarn_dump_message message = {
+        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .kind = YARN_DUMP_MESSAGE_MARK,
+        .text = yarn_span_of_text(text),
+    };
+    struct yarn_tree_process *first = yarn_processes_next(&tree->processes, NULL);
+    yarn_tree_write(tree);
+    if (!tree->holder && first && first->has_program && !first->followed &&
+        yarn_tree_begin_following(tree, first))
+        yarn_tree_write(tree);
+    if (!tree->holder)
+        return -ENOENT;
+    yarn_dump_write_message(tree->holder->dump.writer, &message);
+    return 0;
+}
+
+uint64_t yarn_process_tree_samples(const struct yarn_process_tree *tree)
+{
+    const struct yarn_tree_process *process = NULL;
+    uint64_t count = tree->nr_samples;
+    while ((process = yarn_processes_next(&tree->processes, process)))
+        if (process->followed)
+            count += process->followed->account.totals.value[YARN_DUMP_TOTAL_SAMPLES];
+    return count;
 }
 
 void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)

@@ -36,6 +36,21 @@ struct yarn_record_listener yarn_process_tree_listener(struct yarn_process_tree 
 /* After each pass over the rings: names and stores what was recorded until that time. */
 void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns);
 
+/* From now on nothing of the tree is sampled, and is again. After the records until then. */
+void yarn_process_tree_pause(struct yarn_process_tree *tree, uint64_t now_ns,
+                             enum yarn_dump_coverage_cause cause);
+void yarn_process_tree_resume(struct yarn_process_tree *tree, uint64_t now_ns,
+                              enum yarn_dump_coverage_cause cause);
+
+/* What was stored goes to the files. */
+void yarn_process_tree_flush(struct yarn_process_tree *tree);
+
+/* A text at this moment, in the dump that has the tree. -ENOENT: no process has one yet. */
+YARN_MUST_CHECK int yarn_process_tree_mark(struct yarn_process_tree *tree, const char *text);
+
+/* Samples that are in dumps. */
+uint64_t yarn_process_tree_samples(const struct yarn_process_tree *tree);
+
 /* Samples that no record is of and no record says the loss of: the first process that has a dump
  * says so, since it is not known whose they were. */
 void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count);

@@ -11,11 +11,19 @@
 #include "output/yarnprof/outside/times.h"
 #include "output/yarnprof/outside/unfollowed.h"
 
+/* The latest stop of the recording. Times 0: there was none. */
+struct yarn_tree_pause {
+    bool is_off; /* it lasts */
+    uint64_t off_ns, on_ns;
+    enum yarn_dump_coverage_cause off_by, on_by;
+};
+
 struct yarn_process_tree {
     const struct yarn_job *job;         /* borrowed, as is the next */
     const struct yarn_session *session; /* of all of them */
     struct yarn_processes processes;
     struct yarn_tree_times times;
+    struct yarn_tree_pause pause;
     struct yarn_tree_rows rows;
     struct yarn_followed *holder;          /* borrowed: whose dump has these; NULL: none yet */
     uint64_t kept_cpu_ns, kept_counted_ns; /* in dumps before that one */
@@ -30,6 +38,7 @@ struct yarn_process_tree {
     uint64_t nr_stray; /* samples of processes that were never announced */
     uint64_t nr_malformed;
     size_t nr_dumps;
+    uint64_t nr_samples;     /* in dumps that have ended */
     uint64_t nr_lost_unsaid; /* there was no dump to say so */
     const char *failure;     /* the first that a process had, and its negative errno; NULL: none */
     int error;

@@ -12,7 +12,8 @@ static bool is_known(enum yarn_option option)
         YARN_OPTION_EVENTS, YARN_OPTION_FREQUENCY, YARN_OPTION_CALLGRAPH, YARN_OPTION_UNWINDER,
         YARN_OPTION_OUTPUT, YARN_OPTION_READER,    YARN_OPTION_RING,      YARN_OPTION_INTERVAL,
         YARN_OPTION_CLOCK,  YARN_OPTION_FOLLOW,    YARN_OPTION_COMM,      YARN_OPTION_LOG,
-        YARN_OPTION_RUN,    YARN_OPTION_DURATION,  YARN_OPTION_JIT,
+        YARN_OPTION_RUN,    YARN_OPTION_DURATION,  YARN_OPTION_JIT,       YARN_OPTION_START,
+        YARN_OPTION_DELAY,  YARN_OPTION_CONTROL,
     };
     for (size_t i = 0; i < YARN_COUNT_OF(known); i++)
         if (known[i] == option)
@@ -92,6 +93,13 @@ int yarn_wanted_read(struct yarn_job *job, char *const argv[])
     return status;
 }
 
+/* Why not always: it is one more event that each process inherits for each core, and switch records
+ * that are too many are not given up. */
+static bool can_pause(const struct yarn_options *options)
+{
+    return options->control[0] || options->start == YARN_START_OFF || options->delay_ns;
+}
+
 struct yarn_session_request yarn_wanted_request(const struct yarn_job *job,
                                                 const struct yarn_target *target)
 {
@@ -113,6 +121,9 @@ struct yarn_session_request yarn_wanted_request(const struct yarn_job *job,
         .target = target,
         .follows_tree = true,
         .times_tree = options->sched.kind != YARN_SCHED_OFF,
+        .can_pause = can_pause(options),
+        .starts_paused = options->start == YARN_START_OFF || options->delay_ns,
+        .records_switches = can_pause(options),
         .switch_rate_max_hz = options->sched.rate_max_hz,
         .includes_reader = true,
         .machine_refusal = "events of the whole machine are not recorded from outside",

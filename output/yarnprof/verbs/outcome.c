@@ -72,25 +72,32 @@ bool yarn_unrecorded_is_of(const char *comm, const char *command)
     return is_of;
 }
 
-static bool is_not_asked_for(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
+/* How long it lived is not known (0) of what ran already. */
+static bool is_not_begun(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
 {
     const struct yarn_options *options = unrecorded->options;
-    const char *slash = strrchr(unrecorded->command, '/');
-    const char *base = slash ? slash + 1 : unrecorded->command;
-    bool is_left_out = !yarn_unrecorded_is_of(options->comm, unrecorded->command);
     if (options->start == YARN_START_OFF)
         yarn_text_add(why, "--start=off, and nothing started it: yarnprof ctl SOCKET start does, "
                            "with --control=SOCKET");
-    else if (options->delay_ns > unrecorded->life_ns)
+    else if (unrecorded->life_ns && options->delay_ns > unrecorded->life_ns)
         yarn_text_add_format(why, "it ended before --delay=%s was over",
                              options->texts[YARN_OPTION_DELAY]);
-    else if (is_left_out)
-        yarn_text_add_format(why,
-                             "--comm=%s met no program with a sample; it takes patterns of "
-                             "executables' names, here such as %s",
-                             options->comm, base);
     else
         return false;
+    return true;
+}
+
+static bool is_not_asked_for(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
+{
+    const char *comm = unrecorded->options->comm;
+    const char *slash = strrchr(unrecorded->command, '/');
+    const char *base = slash ? slash + 1 : unrecorded->command;
+    if (yarn_unrecorded_is_of(comm, unrecorded->command))
+        return false;
+    yarn_text_add_format(why,
+                         "--comm=%s met no program with a sample; it takes patterns of "
+                         "executables' names, here such as %s",
+                         comm, base);
     return true;
 }
 
@@ -163,8 +170,9 @@ static void say_why_unrecorded(const struct yarn_unrecorded *unrecorded, struct 
 {
     int err = yarn_unrecorded_try_to_write(unrecorded->folder);
     bool is_inside = !unrecorded->is_outside;
-    if (is_inside &&
-        (!yarn_loadable_is(unrecorded->command, ret_why) || is_not_asked_for(unrecorded, ret_why)))
+    if (is_inside && !yarn_loadable_is(unrecorded->command, ret_why))
+        return;
+    if (is_not_begun(unrecorded, ret_why) || (is_inside && is_not_asked_for(unrecorded, ret_why)))
         return;
     if (!err && is_refused(unrecorded->options, ret_why))
         return;

@@ -304,6 +304,7 @@ static int run_outside(struct request *request, char *const argv[])
     int failure = yarn_one_file_end(&file);
     if (!has_recorded || failure || !read_environment(request))
         return failure && !argv ? failure : status; /* a command's status is its own */
+    unrecorded.life_ns = outside.life_ns;
     unrecorded.is_told = argv ? outside.has_failed : request->attach.has_failed;
     return report_outcome(request, &unrecorded, since_ns, status);
 }

@@ -270,7 +270,7 @@ END_TEST
 START_TEST(stopped_since_the_begin_is_not_covered_from_there)
 {
     struct yarn_coverage coverage = {.target = &yarn_target_self};
-    yarn_coverage_begin_off(&coverage, 500, 0);
+    yarn_coverage_begin_off(&coverage, 500, 0, YARN_DUMP_COVERAGE_OPTION);
     ck_assert(coverage.is_off);
     ck_assert(yarn_coverage_excludes(&coverage, 501));
     ck_assert_uint_eq(yarn_coverage_cpu_ns(&coverage), 0);

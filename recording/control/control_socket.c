@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/control/control_socket.h"
+#include "recording/control/control_socket.h"
 
 #include <sys/stat.h>
 

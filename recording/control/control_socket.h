@@ -2,9 +2,9 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The Unix socket of YARN_CONTROL: listens, takes the commands of its clients line by line and
- * gives each its one line of reply. Its descriptors lie in the reader's own table, where the host
- * neither sees nor closes them; its file has the mode 0600, and only the user of the process at
- * its creation may send commands.
+ * gives each its one line of reply. Its descriptors lie in the table of the calling thread: in the
+ * preload that is the reader's own, where the host neither sees nor closes them. Its file has the
+ * mode 0600, and only the user of the process at its creation may send commands.
  *
  * An existing file is replaced only if it is the socket of a process that has ended. Bounded: a few
  * clients (a new one replaces the one that was silent the longest), a line each; a client that does

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "preload/control/schedule.h"
+#include "recording/control/schedule.h"
 
 bool yarn_schedule_begin(struct yarn_schedule *schedule, const struct yarn_options *options,
                          uint64_t start_ns)

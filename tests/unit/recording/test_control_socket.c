@@ -7,7 +7,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "preload/control/control_socket.h"
+#include "recording/control/control_socket.h"
 #include "tests/support/suite.h"
 
 static char folder[] = "/tmp/yarn-test.XXXXXX";

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 
-#include "preload/control/schedule.h"
+#include "recording/control/schedule.h"
 #include "tests/support/suite.h"
 
 #define BEGIN UINT64_C(1000)
