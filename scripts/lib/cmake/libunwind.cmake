@@ -56,19 +56,22 @@ if(NOT YARN_MAKE)
   message(FATAL_ERROR "yarn builds libunwind with make: install Debian's package make")
 endif()
 
-set(YARN_LIBUNWIND_BUILD ${PROJECT_BINARY_DIR}/_deps/libunwind-build)
-file(MAKE_DIRECTORY ${YARN_LIBUNWIND_BUILD}/include)
-
-add_custom_command(OUTPUT ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a
-  COMMAND ${PROJECT_SOURCE_DIR}/scripts/lib/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}
-          ${YARN_LIBUNWIND_BUILD} ${YARN_ARCH} ${CMAKE_C_COMPILER} ${CMAKE_AR} ${CMAKE_OBJCOPY}
-  DEPENDS ${PROJECT_SOURCE_DIR}/scripts/lib/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}/configure
-  COMMENT "Building libunwind" VERBATIM)
-add_custom_target(yarn_libunwind_build DEPENDS ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a)
+add_library(yarn_libunwind STATIC IMPORTED GLOBAL)
+if(YARN_LIBUNWIND_BUILT)
+  set(YARN_LIBUNWIND_BUILD ${YARN_LIBUNWIND_BUILT})
+else()
+  set(YARN_LIBUNWIND_BUILD ${PROJECT_BINARY_DIR}/_deps/libunwind-build)
+  file(MAKE_DIRECTORY ${YARN_LIBUNWIND_BUILD}/include)
+  add_custom_command(OUTPUT ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a
+    COMMAND ${PROJECT_SOURCE_DIR}/scripts/lib/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}
+            ${YARN_LIBUNWIND_BUILD} ${YARN_ARCH} ${CMAKE_C_COMPILER} ${CMAKE_AR} ${CMAKE_OBJCOPY}
+    DEPENDS ${PROJECT_SOURCE_DIR}/scripts/lib/cmake/build-libunwind ${YARN_LIBUNWIND_FOLDER}/configure
+    COMMENT "Building libunwind" VERBATIM)
+  add_custom_target(yarn_libunwind_build DEPENDS ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a)
+  add_dependencies(yarn_libunwind yarn_libunwind_build)
+endif()
 
 # Linked privately by yarn_unwind: the folder has a dwarf.h that must not hide elfutils' own.
-add_library(yarn_libunwind STATIC IMPORTED GLOBAL)
-add_dependencies(yarn_libunwind yarn_libunwind_build)
 set_target_properties(yarn_libunwind PROPERTIES
   IMPORTED_LOCATION ${YARN_LIBUNWIND_BUILD}/libyarn_libunwind.a
   INTERFACE_INCLUDE_DIRECTORIES ${YARN_LIBUNWIND_BUILD}/include)

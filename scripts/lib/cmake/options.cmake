@@ -14,6 +14,7 @@ option(YARN_FUZZ "Build the fuzz targets as libFuzzer programs (clang)" OFF)
 set(YARN_SANITIZE "" CACHE STRING "Sanitizers of the build: address,undefined or thread")
 set(YARN_LIBUNWIND_SOURCE "" CACHE PATH
     "libunwind's source: the unpacked folder or the .tar.gz (libunwind 1.6.2 or later)")
+set(YARN_LIBUNWIND_BUILT "" CACHE PATH "_deps/libunwind-build of another build folder: it is not built again")
 
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "" FORCE)
