@@ -303,8 +303,12 @@ class Case(unittest.TestCase):
         """What a program shows without the preload: the same each time, so it is run once."""
         key = tuple(map(str, argv))
         if key not in self.shown:
-            self.shown[key] = self.run_program(argv, preload=False).outside()
+            self.shown[key] = self.run_plainly(argv).outside()
         return self.shown[key]
+
+    def run_plainly(self, argv, **options):
+        """Without the preload: what hosts show is the same, but they do not work for it (tests/hosts/work.h)."""
+        return self.run_program(argv, preload=False, HOST_WORK="none", **options)
 
     def dumps_of(self, run):
         return sorted(run.dumps.glob("*.dump*"))

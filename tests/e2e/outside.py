@@ -42,7 +42,7 @@ class Case(harness.Case):
 
     def assert_same_outside(self, argv, *options, **more):
         recorded = self.record(argv, *options, **more)
-        plain = self.run_program(argv, preload=False, **more)
+        plain = self.run_plainly(argv, **more)
         self.assertEqual(plain.outside(), recorded.outside())
         if self.dumps_of(recorded):
             harness.yarnprof("verify", recorded.dumps)

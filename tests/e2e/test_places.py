@@ -92,7 +92,7 @@ class Places(Case):
     @harness.as_root
     def test_no_proc(self):
         argv = self.in_namespace("--mount", script='umount -l /proc; exec "$@"')
-        plain = self.run_program(argv, preload=False)
+        plain = self.run_plainly(argv)
         run = self.run_program(argv)
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
         self.assertIn(b"yarn: nothing is recorded: /proc/self could not be opened", run.stderr)

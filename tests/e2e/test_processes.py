@@ -256,7 +256,7 @@ class End(Case):
                 )
 
     def test_end_while_another_thread_works(self):
-        plain, run = self.run_program([ENDS, "busy"], preload=False), self.run_program([ENDS, "busy"])
+        plain, run = self.run_plainly([ENDS, "busy"]), self.run_program([ENDS, "busy"])
         self.assertEqual(plain.outside(), run.outside())
         self.assertTrue(harness.trust(run.dumps)["clean_end"])
 

@@ -33,7 +33,7 @@ class Rights(harness.Case):
     def check(self, way, *words, **variables):
         place, nr_dumps = WAYS[way]
         argv = [RIGHTS, way, self.folder() if place else "-", *words]
-        plain = self.run_program(argv, preload=False)
+        plain = self.run_plainly(argv)
         run = self.run_program(argv, **variables)
         if run.status == CANNOT_STOP:
             self.skipTest("no debugger may stop a thread here")
@@ -165,7 +165,7 @@ class Landlock(harness.Case):
     def check(self, way, **variables):
         folder = self.folder()
         argv = [harness.HOSTS / "landlock", way, folder]
-        plain = self.run_program(argv, preload=False)
+        plain = self.run_plainly(argv)
         if plain.status == CANNOT_STOP:
             self.skipTest("the kernel has no Landlock")
         run = self.run_program(argv, **variables)
@@ -218,7 +218,7 @@ class Things(harness.Case):
     def test_folder_that_was_left_can_be_unmounted(self):
         script = 'mount -t tmpfs none "$0" && cd "$0" && exec "$@"'
         argv = ["unshare", "--mount", "/bin/sh", "-c", script, self.folder(), RIGHTS, "umount"]
-        plain = self.run_program(argv, preload=False)
+        plain = self.run_plainly(argv)
         run = self.run_program(argv)
         self.assertEqual(plain.stdout.splitlines()[0], b"failed: 0")
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
@@ -227,7 +227,7 @@ class Things(harness.Case):
     @unittest.skipUnless(shutil.which("chrt"), "needs chrt")
     def test_reader_is_not_real_time(self):
         argv = ["chrt", "-f", "10", RIGHTS, "real-time"]
-        plain = self.run_program(argv, preload=False)
+        plain = self.run_plainly(argv)
         if plain.stdout.splitlines()[:1] != [b"1 in real time"]:
             self.skipTest("real time is unavailable here")
         self.assertEqual(plain.stdout, self.run_program(argv).stdout)

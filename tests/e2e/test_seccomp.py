@@ -212,7 +212,7 @@ class Libseccomp(Case):
             self.skipTest("no bwrap on this machine")
         argv = ["bwrap", "--bind", "/", "/", "--dev", "/dev", "--unshare-pid", "--proc", "/proc"]
         argv += [harness.HOSTS / "split", "5"]
-        plain = self.run_program(argv, preload=False)
+        plain = self.run_plainly(argv)
         if plain.status:
             self.skipTest(plain.stderr.decode())
         for sampler in ("auto", "timer"):
@@ -274,7 +274,7 @@ class Inherited(Case):
     def run_behind(self, rules, argv=(SPLIT, "1"), line=None, **variables):
         install = behind(rules)
         if argv not in self.plain:
-            self.plain[argv] = self.run_program(argv, preload=False, before=install)
+            self.plain[argv] = self.run_plainly(argv, before=install)
         plain = self.plain[argv]
         run = self.run_program(argv, before=install, **variables)
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))

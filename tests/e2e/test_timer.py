@@ -264,7 +264,7 @@ class Refused(harness.Case):
         return run
 
     def test_falls_back_by_itself(self):
-        plain = self.run_program([harness.HOSTS / "split", "12"], preload=False)
+        plain = self.run_plainly([harness.HOSTS / "split", "12"])
         for error in (errno.EPERM, errno.EACCES, errno.ENOSYS):
             with self.subTest(error=errno.errorcode[error]):
                 run = self.run_without_perf(error, 12)
@@ -277,7 +277,7 @@ class Refused(harness.Case):
                 self.assertGreater(harness.self_percent(run.dumps).get("hot_a", 0), 50)
 
     def test_perf_alone_never_falls_back(self):
-        plain = self.run_program([harness.HOSTS / "split", "3"], preload=False)
+        plain = self.run_plainly([harness.HOSTS / "split", "3"])
         run = self.run_without_perf(errno.EPERM, YARN_SAMPLER="perf")
         self.assertEqual((plain.status, plain.stdout), (run.status, run.stdout))
         self.assertRegex(run.stderr, rb"^yarn: nothing is recorded: .*\n$")

@@ -12,7 +12,7 @@ import harness
 
 class Transparent(harness.Case):
     def assert_same_outside(self, argv, nr_dumps=1, **options):
-        plain = self.run_program(argv, preload=False, **options)
+        plain = self.run_plainly(argv, **options)
         profiled = self.run_program(argv, **options)
         self.assertEqual(plain.status, profiled.status)
         self.assertEqual(plain.stdout.decode(), profiled.stdout.decode())
@@ -49,7 +49,7 @@ class Transparent(harness.Case):
         """The kernel takes the status from the last task of all, which now is the reader: it
         knows the main thread's (7), not that of another thread (5).See preload/LIMITS.md."""
         argv = [harness.HOSTS / "raw_exit", "both"]
-        plain = self.run_program(argv, preload=False)
+        plain = self.run_plainly(argv)
         run = self.run_program(argv)
         self.assertEqual((plain.stdout, plain.stderr), (run.stdout, run.stderr))
         self.assertIn(run.status, (plain.status, 7))
@@ -109,7 +109,7 @@ class Transparent(harness.Case):
     @harness.as_root
     def test_threads_that_enter_namespaces_at_once(self):
         argv = [harness.HOSTS / "setns_threads"]
-        plain = self.run_program(argv, preload=False)
+        plain = self.run_plainly(argv)
         for _ in range(5):
             self.assertEqual(plain.outside(), self.run_program(argv).outside())
 
@@ -142,7 +142,7 @@ class Transparent(harness.Case):
         self.assert_same_outside([harness.HOSTS / "setids"])
 
     def test_children(self):
-        plain = self.run_program([harness.HOSTS / "forks"], preload=False)
+        plain = self.run_plainly([harness.HOSTS / "forks"])
         profiled = self.run_program([harness.HOSTS / "forks"])
         self.assertEqual(plain.outside(), profiled.outside())
         harness.yarnprof("verify", profiled.dumps)

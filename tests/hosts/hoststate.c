@@ -82,7 +82,8 @@ static void print_handlers(void)
 static void print_environment(void)
 {
     for (char **entry = environ; *entry; entry++) {
-        if (strncmp(*entry, "LD_PRELOAD=", 11) && strncmp(*entry, "YARN", 4))
+        if (strncmp(*entry, "LD_PRELOAD=", 11) && strncmp(*entry, "YARN", 4) &&
+            strncmp(*entry, "HOST_", 5))
             printf("%s\n", *entry);
     }
 }
