@@ -41,7 +41,7 @@ class Hotplug(harness.Case):
         return [(int(core), float(when)) for core, when in SAMPLE.findall(text)]
 
     def check(self, argv, **variables):
-        plain = self.run_program(argv, preload=False)
+        plain = self.outside_without(argv)
         folder = self.folder()
         begun = time.monotonic()
         process = harness.start(argv, folder, **variables)
@@ -53,7 +53,7 @@ class Hotplug(harness.Case):
             switch(True)
         back = time.monotonic()
         run = harness.wait(process, begun, folder)
-        self.assertEqual(plain.outside(), run.outside())
+        self.assertEqual(plain, run.outside())
         harness.yarnprof("verify", folder)
         (dump,) = harness.info(folder)
         samples = self.samples_by_core(folder)

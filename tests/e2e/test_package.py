@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import subprocess
+import tempfile
 import unittest
 
 import harness
@@ -62,15 +63,21 @@ class Installed(harness.Case):
 @unittest.skipUnless(shutil.which("debootstrap"), "no debootstrap")
 @unittest.skipUnless(shutil.which("dpkg-shlibdeps") and shutil.which("file"), "no dpkg-dev or file")
 class Package(harness.Case):
+    @classmethod
+    def setUpClass(cls):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="yarn-package."))
+        cls.addClassCleanup(shutil.rmtree, folder, ignore_errors=True)
+        cls.minimal = folder / "tree"
+        debs = harness.BUILD / "package" / "debs"
+        debs.mkdir(parents=True, exist_ok=True)
+        done = run("debootstrap", "--variant=minbase", f"--cache-dir={debs.resolve()}", SUITE, cls.minimal)
+        if done.returncode != 0:
+            raise unittest.SkipTest(f"debootstrap: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
+
     def setUp(self):
         super().setUp()
         self.tree = self.root / "tree"
-        self.addCleanup(shutil.rmtree, self.tree, ignore_errors=True)
-        debs = harness.BUILD / "package" / "debs"
-        debs.mkdir(parents=True, exist_ok=True)
-        done = run("debootstrap", "--variant=minbase", f"--cache-dir={debs.resolve()}", SUITE, self.tree)
-        if done.returncode != 0:
-            self.skipTest(f"debootstrap: {(done.stdout + done.stderr).strip().splitlines()[-1]}")
+        must("cp", "-a", self.minimal, self.tree)
         # Its own mounts go with the last process.
         self.enter = ["unshare", "--mount", "--pid", "--fork", "sh", "-c",
                       'mount -t proc proc "$0/proc" && exec chroot "$0" sh -c "$1"', self.tree]

@@ -48,13 +48,18 @@ class Kill(Case):
 class AfterIdleness(test_idle.Case):
     MODES = ("default", "timer", "per-thread", "timed")
 
+    def at_rest(self):
+        """(mode, what was started) of each mode: they come to rest beside each other."""
+        started = {mode: self.start_paused(0, **test_idle.MODES[mode]) for mode in self.MODES}
+        for process, _, _ in started.values():
+            self.ask(process, "work 50")
+        self.wait_for_rest(*(test_idle.Reader(process.pid) for process, _, _ in started.values()))
+        return started.items()
+
     def test_kill_after_a_burst(self):
         """The interval begins with the first tick of CPU time."""
-        for mode in self.MODES:
+        for mode, (process, begun, folder) in self.at_rest():
             with self.subTest(mode=mode):
-                process, begun, folder = self.start_paused(0, **test_idle.MODES[mode])
-                self.ask(process, "work 50")
-                self.wait_for_rest(test_idle.Reader(process.pid))
                 self.say(process, "work 100000")
                 time.sleep(0.3)
                 killed = time.monotonic()
@@ -65,11 +70,8 @@ class AfterIdleness(test_idle.Case):
 
     def test_end_of_the_last_thread(self):
         """How much later the recording ends than the host: half of what an interval would take at most."""
-        for mode in self.MODES:
+        for mode, (process, begun, folder) in self.at_rest():
             with self.subTest(mode=mode):
-                process, begun, folder = self.start_paused(0, **test_idle.MODES[mode])
-                self.ask(process, "work 50")
-                self.wait_for_rest(test_idle.Reader(process.pid))
                 left = time.monotonic()
                 self.ask(process, "raw")
                 run = harness.wait(process, begun, folder)
