@@ -205,7 +205,7 @@ class Allocator(harness.Case):
 
     def check_quiet(self, host=harness.HOSTS / "mallocwatch", **variables):
         plain = self.run_program([host, "1"], preload=False)
-        run = self.run_program([host, "2"], YARN_FREQUENCY="4000", **variables)
+        run = self.run_program([host, "4"], YARN_FREQUENCY="4000", **variables)
         self.assertEqual(plain.outside(), run.outside())
         trust = harness.trust(run.dumps)
         print(f"\n{trust['samples']} samples, lost {trust['lost']}, in {trust['cpu_ns'] / 1e9:.2f} s")

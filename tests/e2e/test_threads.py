@@ -109,7 +109,7 @@ class Kinds(Case):
     def test_no_memory_is_taken_in_a_thread(self):
         """A value of a key takes some where 32 were taken before: the host's allocator would be
         called by a thread that it does not know of yet."""
-        argv = [harness.HOSTS / "mallocwatch", "1"]
+        argv = [harness.HOSTS / "mallocwatch", "4"]
         preloads = f"{harness.PRELOAD}:{harness.HOSTS / 'libmanykeys.so'}"
         profiled = self.run_program(argv, LD_PRELOAD=preloads)
         self.assertEqual(self.outside_without(argv), profiled.outside())

@@ -2,8 +2,9 @@
 /*
  * A host with a memory allocator of its own, which aborts where a thread calls it that the host
  * did not create. It keeps a profiler busy meanwhile: threads that allocate and sort, libraries
- * that come and go, code in anonymous memory, a forked child. `mallocwatch [SECONDS]`;
- * `mallocwatch stranger` lets a thread call that nobody announced, to show that the watch works.
+ * that come and go, code in anonymous memory, a forked child. `mallocwatch [TENTHS]`: of a second
+ * of CPU time a thread, which a busy machine gives late; `mallocwatch stranger` lets a thread call
+ * that nobody announced, to show that the watch works.
  */
 #include <dlfcn.h>
 #include <errno.h>
@@ -194,19 +195,19 @@ static void run_anonymous_code(void)
     (void)munmap(memory, 4096);
 }
 
-static int64_t end_ns;
+static int64_t work_ns;
 
-static int64_t now_ns(void)
+static int64_t worked_ns(void)
 {
     struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return now.tv_sec * INT64_C(1000000000) + now.tv_nsec;
 }
 
 static void *run(void *number)
 {
     announced[(intptr_t)number] = (pid_t)syscall(SYS_gettid);
-    while (now_ns() < end_ns) {
+    while (worked_ns() < work_ns) {
         allocate_and_sort();
         load_and_unload();
         run_anonymous_code();
@@ -238,7 +239,7 @@ int main(int argc, char **argv)
     if (argc > 1 && strcmp(argv[1], "stranger") == 0)
         return pthread_create(&threads[0], NULL, run_unannounced, NULL) ||
                pthread_join(threads[0], NULL);
-    end_ns = now_ns() + (argc > 1 ? atoi(argv[1]) : 2) * INT64_C(1000000000);
+    work_ns = (argc > 1 ? atoi(argv[1]) : 4) * INT64_C(100000000);
     for (intptr_t i = 0; i < THREADS; i++)
         if (pthread_create(&threads[i], NULL, run, (void *)i))
             return EXIT_FAILURE;
