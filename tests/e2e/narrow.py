@@ -14,9 +14,9 @@ def limited(which, value):
 
 
 class Case(harness.Case):
-    def assert_same_outside(self, argv, outcome="samples", **options):
+    def assert_same_outside(self, argv, outcome="samples", must_work=False, **options):
         variables = {name: options.pop(name) for name in list(options) if name.startswith("YARN_")}
-        plain = self.run_plainly(argv, **options)
+        plain = self.run_program(argv, preload=False, **options) if must_work else self.run_plainly(argv, **options)
         profiled = self.run_program(argv, **options, **variables)
         self.assertEqual((plain.status, plain.stdout), (profiled.status, profiled.stdout))
         if outcome == "line":
