@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <malloc.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "core/event/nearest.h"
 #include "output/yarnprof/io/status.h"
@@ -77,6 +78,8 @@ static int complain(const char *name)
             (void)snprintf(nearest.name, sizeof nearest.name, "%s", verbs[i].name);
     if (habit)
         yarn_complain(NULL, "there is no verb %s: %s", name, habit->way);
+    else if (access(name, R_OK) == 0 && access(name, X_OK) != 0)
+        yarn_complain(NULL, "there is no verb %s: yarnprof report %s", name, name);
     else if (nearest.name[0])
         yarn_complain(NULL, "there is no verb %s; %s? see yarnprof --help", name, nearest.name);
     else

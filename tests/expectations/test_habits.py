@@ -16,7 +16,7 @@ YARNPROF = pathlib.Path(os.environ["YARN_TEST_YARNPROF"])
 IS_SANITIZED = bool(os.environ.get("YARN_TEST_SANITIZED"))
 HERE = pathlib.Path(__file__).resolve().parent
 DUMP = HERE.parent / "golden" / "process.yarndump"
-LEAST_ROWS = 200
+LEAST_ROWS = 600
 LONGEST_LINE = 400
 
 

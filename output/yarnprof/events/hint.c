@@ -22,6 +22,31 @@ static const struct lead words[] = {
     {"lock", "off-cpu, and report --by=holder"},
     {"alloc", "uprobe:libc.so.6:malloc"},
     {"heap", "uprobe:libc.so.6:malloc"},
+    {"allocations", "uprobe:libc.so.6:malloc"},
+    {"nativemem", "uprobe:libc.so.6:malloc"},
+    {"exceptions", "uprobe:libstdc++.so.6:__cxa_throw"},
+    {"cpu", "cpu-clock"},
+    {"cpu-time", "cpu-clock"},
+    {"duration_time", "task-clock, and yarnprof stat shows the wall time"},
+    {"user_time", "task-clock:u"},
+    {"system_time", "task-clock:k"},
+    {"wall-clock", "cpu-clock,off-cpu"},
+    {"walltime", "cpu-clock,off-cpu"},
+    {"real", "cpu-clock,off-cpu"},
+    {"realtime", "cpu-clock,off-cpu"},
+    {"threads", "cpu-clock, and report --by=thread"},
+    {"ctxsw", "context-switches"},
+    {"mem-loads", "cpu/mem-loads,ldlat=N/P, where the processor has it"},
+    {"mem-stores", "cpu/mem-stores/P, where the processor has it"},
+    {"MEM", "yarnprof stat -M list shows the groups"},
+    {"CACHE", "yarnprof stat -M list shows the groups"},
+    {"ENERGY", "yarnprof stat -M list shows the groups"},
+    {"metric", "yarnprof stat -M list shows the groups"},
+    {"metricgroup", "yarnprof stat -M list shows the groups"},
+    {"sdt", "uprobe:PATH:SYMBOL+OFFSET of its place"},
+    {"slots", "yarnprof stat -M list shows the groups"},
+    {"BEGIN", "yarnprof script shows each record"},
+    {"breakpoint", "mem:ADDRESS/LENGTH:rw"},
 };
 
 /* What begins so, and what does it here. */
@@ -32,6 +57,23 @@ static const struct lead beginnings[] = {
     {"profile:hz:", "cpu-clock/freq=HZ/"},
     {"profile:", "cpu-clock/freq=HZ/"},
     {"interval:", "yarnprof stat -I TIME -- COMMAND"},
+    {"i:", "yarnprof stat -I TIME -- COMMAND"},
+    {"p:", "cpu-clock/freq=HZ/"},
+    {"k:", "kprobe:SYMBOL"},
+    {"kr:", "kretprobe:SYMBOL"},
+    {"u:", "uprobe:PATH:SYMBOL"},
+    {"ur:", "uretprobe:PATH:SYMBOL"},
+    {"w:", "mem:ADDRESS/LENGTH:rw"},
+    {"iter:", "yarnprof info FILE has the threads"},
+    {"malloc:", "uprobe:libc.so.6:malloc"},
+    {"topdown-", "yarnprof stat -M list shows the groups"},
+    {"FLOPS_", "yarnprof stat -M list shows the groups"},
+    {"ITIMER", "--sampler=timer"},
+    {"CPUPROFILE", "-F HZ, -o FILE"},
+    {"intel_bts", "branch traces are not decoded; -e cycles/branch=any/ samples branches"},
+    {"Java_", "uprobe:PATH:SYMBOL, with the path of libjvm.so or of its library"},
+    {"java.", "uprobe:PATH:SYMBOL; functions of Java alone: report --function=REGEX"},
+    {"G1CollectedHeap::", "uprobe:PATH:SYMBOL, with libjvm.so's path and the mangled name"},
     {"usdt:", "uprobe:PATH:SYMBOL+OFFSET of its place"},
     {"sdt_", "uprobe:PATH:SYMBOL+OFFSET of its place"},
     {"probe_", "uprobe:PATH:SYMBOL, which needs no definition before"},
@@ -121,16 +163,18 @@ static bool is_function(const char *word, char *ret_name, size_t size)
 /* bpftrace's kinds before perf's own names. */
 static bool is_with_kind(const char *word, struct yarn_text *text)
 {
-    static const char *const kinds[] = {"tracepoint:", "software:", "hardware:"};
+    static const char *const kinds[] = {
+        "tracepoint:", "t:", "software:", "s:", "sw:", "hardware:", "h:", "hw:"};
+    enum { NR_TRACEPOINTS = 2 };
     for (size_t i = 0; i < YARN_COUNT_OF(kinds); i++) {
         size_t size = strlen(kinds[i]);
         if (strncmp(word, kinds[i], size) != 0)
             continue;
-        const char *period = i ? strchr(word + size, ':') : NULL;
+        const char *period = i >= NR_TRACEPOINTS ? strchr(word + size, ':') : NULL;
         size_t name = period ? (size_t)(period - word) - size : strlen(word + size);
         yarn_text_add(text, "; ");
         yarn_text_add_sized(text, word + size, name);
-        if (period)
+        if (period && period[1])
             yarn_text_add_format(text, "/period=%s/", period + 1);
         yarn_text_add(text, "?");
         return true;
@@ -162,6 +206,9 @@ static void hint(const char *list, size_t at, struct yarn_text *text)
     form = form_of(word);
     if (form)
         yarn_text_add_format(text, "; %s?", form);
+    else if (strstr(word, ":PMC") || strstr(word, ":FIXC") || strstr(word, ":PWR"))
+        yarn_text_add(text, "; a processor's event has no counter's name: rUUEE, or what "
+                            "yarnprof list has?");
     else if (is_tracepoint(word, name, sizeof name) || is_function(word, name, sizeof name))
         yarn_text_add_format(text, "; %s?", name);
     else if (!strchr(text->data, '?'))

@@ -267,12 +267,34 @@ static struct yarn_nearest nearest_of(const struct tables *tables, const char *w
     return nearest;
 }
 
+/* A word with one dash, such as pprof's -top, is no row of letters. */
+static bool complain_of_word(const struct yarn_command *command, const struct tables *tables,
+                             const char *typed)
+{
+    char word[64];
+    if (!typed || typed[0] != '-' || typed[1] != optopt || strlen(typed) < 4)
+        return false;
+    (void)snprintf(word, sizeof word, "-%s", typed);
+    const struct yarn_habit *habit = yarn_habit_find(command->verb, word);
+    struct yarn_nearest nearest = nearest_of(tables, word);
+    if (habit)
+        yarn_complain(command->verb, "there is no option %s: %s", typed,
+                      habit->way ? habit->way : "it is so without one");
+    else if (strcmp(nearest.name, word + 2) == 0)
+        yarn_complain(command->verb, "there is no option %s; %s? see yarnprof %s --help", typed,
+                      word, command->verb);
+    return habit || strcmp(nearest.name, word + 2) == 0;
+}
+
 /* -1: it is taken without a word. */
 static int complain(const struct yarn_command *command, const struct tables *tables, int got,
                     char **argv)
 {
     char letter[3] = {'-', (char)optopt, 0};
-    const char *word = optopt > 0 && optopt < LONG_BASE ? letter : argv[optind - 1];
+    bool is_letter = optopt > 0 && optopt < LONG_BASE;
+    const char *word = is_letter ? letter : argv[optind - 1];
+    if (is_letter && got == '?' && complain_of_word(command, tables, argv[optind]))
+        return YARN_STATUS_USAGE;
     const struct yarn_habit *habit = got == '?' ? yarn_habit_find(command->verb, word) : NULL;
     struct yarn_nearest nearest = nearest_of(tables, word);
     if (habit && !habit->way)
@@ -318,7 +340,13 @@ static int take(const struct yarn_command *command, void *self,
     int err = take_value(command, self, argument, value, &right);
     if (!err)
         return -1;
-    if (argument->name)
+    char typed[64];
+    (void)snprintf(typed, sizeof typed, "--%s=%s", argument->name ? argument->name : "",
+                   value ? value : "");
+    const struct yarn_habit *habit = yarn_habit_find(command->verb, typed);
+    if (habit && habit->way)
+        yarn_complain(command->verb, "there is no %s: %s", typed, habit->way);
+    else if (argument->name)
         yarn_complain(command->verb, "--%s=%s: expected %s", argument->name, value ? value : "",
                       right);
     else

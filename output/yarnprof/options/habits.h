@@ -9,9 +9,9 @@
 #include "core/base/base.h"
 
 struct yarn_habit {
-    const char *verb; /* NULL: it is the word that is typed for one */
-    const char *word; /* with its dashes */
-    const char *way;  /* a clause; NULL: it is taken, and asks for what is so anyway */
+    const char *verb;  /* NULL: it is the word that is typed for one */
+    const char *words; /* with their dashes, blanks between them */
+    const char *way;   /* a clause; NULL: it is taken, and asks for what is so anyway */
 };
 
 /* What stands before a = or, of a letter, its value. NULL: nobody types it. */

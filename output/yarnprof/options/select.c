@@ -211,7 +211,8 @@ static void report_from(const char *verb, const struct yarn_profile_dump *dump)
 static int fail(const char *verb, const struct yarn_source_failure *failure, int err)
 {
     bool is_limit = err == -ENOBUFS || err == -ENOMEM;
-    yarn_complain(verb, "%s: %s", failure->path, is_limit ? yarn_memory_why(err) : failure->why);
+    yarn_complain(verb, "%s: %s%s", failure->path, is_limit ? yarn_memory_why(err) : failure->why,
+                  err == -ENOENT ? "; yarnprof record -- COMMAND writes what is read" : "");
     return YARN_STATUS_FAILED;
 }
 
