@@ -59,22 +59,25 @@ static const char *const attribute_names[] = {
     [BUILD_ID] = "process.executable.build_id.gnu",
 };
 
-static int number_text(struct dictionary *dictionary, const char *text, uint64_t *ret_number)
+static void note(struct dictionary *dictionary, int err)
 {
-    uint32_t number;
-    int err = yarn_strings_intern(&dictionary->strings, yarn_span_of_text(text), &number);
-    if (!err)
-        *ret_number = number;
-    return err;
+    dictionary->wire.err = dictionary->wire.err ? dictionary->wire.err : err;
 }
 
-/* Opens the next item of a table, which gets *ret_index under `key` in `index` (NULL: in none). */
-static int begin_item(struct dictionary *dictionary, enum table table, struct yarn_table *index,
-                      uint64_t key, size_t *ret_begin, uint64_t *ret_index)
+static uint64_t number_of(struct dictionary *dictionary, const char *text)
+{
+    uint32_t number = 0;
+    note(dictionary, yarn_strings_intern(&dictionary->strings, yarn_span_of_text(text), &number));
+    return number;
+}
+
+/* Opens the next item of a table, which gets *ret_index under `key` in `index`. */
+static size_t begin_item(struct dictionary *dictionary, enum table table, struct yarn_table *index,
+                         uint64_t key, uint64_t *ret_index)
 {
     *ret_index = dictionary->counts[table]++;
-    *ret_begin = yarn_wire_begin(&dictionary->wire, table);
-    return index ? yarn_table_put(index, key, (uint32_t)*ret_index) : 0;
+    note(dictionary, yarn_table_put(index, key, (uint32_t)*ret_index));
+    return yarn_wire_begin(&dictionary->wire, table);
 }
 
 static void put_value(struct yarn_wire *wire, uint32_t field, const char *text, uint64_t number)
@@ -88,75 +91,57 @@ static void put_value(struct yarn_wire *wire, uint32_t field, const char *text, 
     yarn_wire_end(wire, begin);
 }
 
-static int attribute_of(struct dictionary *dictionary, enum attribute attribute, const char *text,
-                        uint64_t number, uint64_t *ret_index)
+static uint64_t attribute_of(struct dictionary *dictionary, enum attribute attribute,
+                             const char *text, uint64_t number)
 {
     enum { KEY = 1, VALUE = 2 };
-    uint64_t name;
-    size_t begin;
-    int err = number_text(dictionary, attribute_names[attribute], &name);
-    if (!err && text)
-        err = number_text(dictionary, text, &number);
-    if (err)
-        return err;
-    uint64_t key = number << 2 | attribute;
-    *ret_index = yarn_table_find(&dictionary->attributes, key);
-    if (*ret_index != YARN_TABLE_NONE)
-        return 0;
-    err = begin_item(dictionary, ATTRIBUTES, &dictionary->attributes, key, &begin, ret_index);
+    uint64_t name = number_of(dictionary, attribute_names[attribute]);
+    if (text)
+        number = number_of(dictionary, text);
+    uint64_t key = number << 2 | attribute, index = yarn_table_find(&dictionary->attributes, key);
+    if (index != YARN_TABLE_NONE)
+        return index;
+    size_t begin = begin_item(dictionary, ATTRIBUTES, &dictionary->attributes, key, &index);
     yarn_wire_u64(&dictionary->wire, KEY, name);
     put_value(&dictionary->wire, VALUE, text, number);
     yarn_wire_end(&dictionary->wire, begin);
-    return err;
+    return index;
 }
 
-static int put_mapping(struct dictionary *dictionary, const struct yarn_export_mapping *mapping)
+static void put_mapping(struct dictionary *dictionary, const struct yarn_export_mapping *mapping)
 {
     enum { START = 1, LIMIT = 2, OFFSET = 3, FILENAME = 4, ITS_ATTRIBUTES = 5 };
     const struct yarn_profile *profile = dictionary->export->profile;
     struct yarn_wire *wire = &dictionary->wire;
     char build_id[2 * 64 + 1];
-    uint64_t name, attribute, index;
-    size_t begin;
-    int err = number_text(
-        dictionary, yarn_profile_text(profile, profile->modules[mapping->module].path), &name);
-    if (!err && mapping->build_id.size)
-        err = attribute_of(dictionary, BUILD_ID,
-                           yarn_hex_text(mapping->build_id, build_id, sizeof build_id), 0,
-                           &attribute);
-    if (!err)
-        err = begin_item(dictionary, MAPPINGS, NULL, 0, &begin, &index);
-    if (err)
-        return err;
+    uint64_t attribute = 0,
+             name = number_of(dictionary,
+                              yarn_profile_text(profile, profile->modules[mapping->module].path));
+    if (mapping->build_id.size)
+        attribute = attribute_of(dictionary, BUILD_ID,
+                                 yarn_hex_text(mapping->build_id, build_id, sizeof build_id), 0);
+    size_t begin = yarn_wire_begin(wire, MAPPINGS);
     yarn_wire_u64(wire, START, mapping->start);
     yarn_wire_u64(wire, LIMIT, mapping->end);
     yarn_wire_u64(wire, OFFSET, mapping->file_offset);
     yarn_wire_u64(wire, FILENAME, name);
     yarn_wire_packed(wire, ITS_ATTRIBUTES, &attribute, mapping->build_id.size ? 1 : 0);
     yarn_wire_end(wire, begin);
-    return 0;
 }
 
-static int function_of(struct dictionary *dictionary, const char *name, const char *file,
-                       uint64_t *ret_index)
+static uint64_t function_of(struct dictionary *dictionary, const char *name, const char *file)
 {
     enum { NAME = 1, FILENAME = 3 };
-    uint64_t name_number, file_number;
-    size_t begin;
-    int err = number_text(dictionary, name, &name_number);
-    if (!err)
-        err = number_text(dictionary, file, &file_number);
-    if (err)
-        return err;
+    uint64_t name_number = number_of(dictionary, name), file_number = number_of(dictionary, file);
     uint64_t key = name_number << 32 | file_number;
-    *ret_index = yarn_table_find(&dictionary->functions, key);
-    if (*ret_index != YARN_TABLE_NONE)
-        return 0;
-    err = begin_item(dictionary, FUNCTIONS, &dictionary->functions, key, &begin, ret_index);
+    uint64_t index = yarn_table_find(&dictionary->functions, key);
+    if (index != YARN_TABLE_NONE)
+        return index;
+    size_t begin = begin_item(dictionary, FUNCTIONS, &dictionary->functions, key, &index);
     yarn_wire_u64(&dictionary->wire, NAME, name_number);
     yarn_wire_u64(&dictionary->wire, FILENAME, file_number);
     yarn_wire_end(&dictionary->wire, begin);
-    return err;
+    return index;
 }
 
 struct location {
@@ -165,13 +150,13 @@ struct location {
     size_t nr_lines;
 };
 
-static int put_location(struct dictionary *dictionary, uint64_t key,
-                        const struct location *location, uint64_t *ret_index)
+static uint64_t put_location(struct dictionary *dictionary, uint64_t key,
+                             const struct location *location)
 {
     enum { MAPPING = 1, ADDRESS = 2, LINES = 3, LINE_FUNCTION = 1, LINE_NUMBER = 2 };
     struct yarn_wire *wire = &dictionary->wire;
-    size_t begin;
-    int err = begin_item(dictionary, LOCATIONS, &dictionary->locations, key, &begin, ret_index);
+    uint64_t index;
+    size_t begin = begin_item(dictionary, LOCATIONS, &dictionary->locations, key, &index);
     yarn_wire_u64(wire, MAPPING, location->mapping);
     yarn_wire_u64(wire, ADDRESS, location->address);
     for (size_t i = 0; i < location->nr_lines; i++) {
@@ -181,98 +166,83 @@ static int put_location(struct dictionary *dictionary, uint64_t key,
         yarn_wire_end(wire, line);
     }
     yarn_wire_end(wire, begin);
-    return err;
+    return index;
 }
 
 /* The frame and, before it, what is inlined there: the innermost first. */
-static int location_of(struct dictionary *dictionary, uint32_t number, uint64_t *ret_index)
+static uint64_t location_of(struct dictionary *dictionary, uint32_t number)
 {
     const struct yarn_profile *profile = dictionary->export->profile;
     const struct yarn_profile_frame *frame = &profile->frames[number];
     struct location location = {.address = frame->address};
-    *ret_index = yarn_table_find(&dictionary->locations, number);
-    if (*ret_index != YARN_TABLE_NONE)
-        return 0;
+    uint32_t index = yarn_table_find(&dictionary->locations, number);
+    if (index != YARN_TABLE_NONE)
+        return index;
     if (dictionary->mappings.homes[number].mapping != YARN_DUMP_NONE)
         location.mapping = (uint64_t)dictionary->mappings.homes[number].mapping + 1;
     location.nr_lines = yarn_size_min((size_t)frame->nr_inlined + 1, LINES_MAX);
     for (size_t i = 0; i < location.nr_lines; i++) {
         const struct yarn_profile_frame *part = frame + (location.nr_lines - 1 - i);
         location.lines[i] = part->line;
-        int err = function_of(dictionary,
-                              yarn_profile_text(profile, profile->functions[part->function].name),
-                              yarn_profile_text(profile, part->file), &location.functions[i]);
-        if (err)
-            return err;
+        location.functions[i] = function_of(
+            dictionary, yarn_profile_text(profile, profile->functions[part->function].name),
+            yarn_profile_text(profile, part->file));
     }
-    return put_location(dictionary, number, &location, ret_index);
+    return put_location(dictionary, number, &location);
 }
 
 /* The location of a function that stands for what is missing; its key is behind those of frames. */
-static int location_of_root(struct dictionary *dictionary, uint32_t root, uint64_t *ret_index)
+static uint64_t location_of_root(struct dictionary *dictionary, uint32_t root)
 {
     const struct yarn_profile *profile = dictionary->export->profile;
     struct location location = {.nr_lines = 1};
     uint64_t key = profile->nr_frames + root;
-    *ret_index = yarn_table_find(&dictionary->locations, key);
-    if (*ret_index != YARN_TABLE_NONE)
-        return 0;
+    uint32_t index = yarn_table_find(&dictionary->locations, key);
+    if (index != YARN_TABLE_NONE)
+        return index;
     const char *name = root == YARN_EXPORT_KERNEL_ROOT
                            ? "[kernel]"
                            : yarn_profile_text(profile, profile->functions[root].name);
-    int err = function_of(dictionary, name, "", &location.functions[0]);
-    return err ? err : put_location(dictionary, key, &location, ret_index);
+    location.functions[0] = function_of(dictionary, name, "");
+    return put_location(dictionary, key, &location);
 }
 
-static int add_location(struct dictionary *dictionary, size_t *count, uint64_t index)
+static void add_location(struct dictionary *dictionary, size_t *count, uint64_t index)
 {
     if (YARN_ARRAY_RESERVE(&dictionary->list, &dictionary->list_capacity, *count + 1))
-        return -ENOMEM;
-    dictionary->list[(*count)++] = index;
-    return 0;
+        note(dictionary, -ENOMEM);
+    else
+        dictionary->list[(*count)++] = index;
 }
 
-static int list_locations(struct dictionary *dictionary, const struct yarn_export_sample *sample,
-                          size_t *ret_count)
+/* Gives how many. */
+static size_t list_locations(struct dictionary *dictionary, const struct yarn_export_sample *sample)
 {
     const struct yarn_profile *profile = dictionary->export->profile;
-    uint64_t index;
-    int err = 0;
-    *ret_count = 0;
-    for (uint32_t stack = sample->stack; !err && stack != YARN_DUMP_NONE;
+    size_t count = 0;
+    for (uint32_t stack = sample->stack; stack != YARN_DUMP_NONE;
          stack = profile->stacks[stack].parent) {
         uint32_t frame = profile->stacks[stack].frame;
-        if (profile->functions[profile->frames[frame].function].is_inlined)
-            continue;
-        err = location_of(dictionary, frame, &index);
-        if (!err)
-            err = add_location(dictionary, ret_count, index);
+        if (!profile->functions[profile->frames[frame].function].is_inlined)
+            add_location(dictionary, &count, location_of(dictionary, frame));
     }
-    if (!err && sample->root != YARN_DUMP_NONE) {
-        err = location_of_root(dictionary, sample->root, &index);
-        if (!err)
-            err = add_location(dictionary, ret_count, index);
-    }
-    return err;
+    if (sample->root != YARN_DUMP_NONE)
+        add_location(dictionary, &count, location_of_root(dictionary, sample->root));
+    return count;
 }
 
-static int stack_of(struct dictionary *dictionary, const struct yarn_export_sample *sample,
-                    uint64_t *ret_index)
+static uint64_t stack_of(struct dictionary *dictionary, const struct yarn_export_sample *sample)
 {
     enum { ITS_LOCATIONS = 1 };
     uint64_t key = (uint64_t)sample->stack << 32 | sample->root;
-    size_t count, begin;
-    *ret_index = yarn_table_find(&dictionary->stacks, key);
-    if (*ret_index != YARN_TABLE_NONE)
-        return 0;
-    int err = list_locations(dictionary, sample, &count);
-    if (!err)
-        err = begin_item(dictionary, STACKS, &dictionary->stacks, key, &begin, ret_index);
-    if (err)
-        return err;
+    uint64_t index = yarn_table_find(&dictionary->stacks, key);
+    if (index != YARN_TABLE_NONE)
+        return index;
+    size_t count = list_locations(dictionary, sample);
+    size_t begin = begin_item(dictionary, STACKS, &dictionary->stacks, key, &index);
     yarn_wire_packed(&dictionary->wire, ITS_LOCATIONS, dictionary->list, count);
     yarn_wire_end(&dictionary->wire, begin);
-    return 0;
+    return index;
 }
 
 /* Index 0 of each table is for what is not set. */
@@ -298,8 +268,8 @@ static int dictionary_init(struct dictionary *dictionary, const struct yarn_expo
         err = yarn_export_mappings_init(&dictionary->mappings, export);
     put_zeros(dictionary);
     for (size_t i = 0; !err && i < dictionary->mappings.count; i++)
-        err = put_mapping(dictionary, &dictionary->mappings.list[i]);
-    return err;
+        put_mapping(dictionary, &dictionary->mappings.list[i]);
+    return err ? err : dictionary->wire.err;
 }
 
 static void dictionary_fini(struct dictionary *dictionary)
@@ -334,25 +304,22 @@ static int add_sample(struct otlp *otlp, const struct yarn_export_sample *sample
     enum { PROFILE_SAMPLES = 2, STACK = 1, ITS_ATTRIBUTES = 2, VALUES = 4 };
     const struct yarn_profile *profile = otlp->export->profile;
     struct yarn_wire *wire = &otlp->samples[sample->dump * profile->nr_events + sample->event];
-    uint64_t stack, attributes[3];
+    struct dictionary *dictionary = &otlp->dictionary;
+    uint64_t attributes[3], stack = stack_of(dictionary, sample);
     size_t count = 0;
-    int err = stack_of(&otlp->dictionary, sample, &stack);
-    if (!err)
-        err = attribute_of(&otlp->dictionary, THREAD_NAME, yarn_profile_text(profile, sample->comm),
-                           0, &attributes[count++]);
-    if (!err && sample->thread != YARN_DUMP_NONE)
-        err = attribute_of(&otlp->dictionary, THREAD_ID, NULL, profile->threads[sample->thread].tid,
-                           &attributes[count++]);
-    if (!err && sample->cpu != UINT16_MAX)
-        err = attribute_of(&otlp->dictionary, CPU, NULL, sample->cpu, &attributes[count++]);
-    if (err)
-        return err;
+    attributes[count++] =
+        attribute_of(dictionary, THREAD_NAME, yarn_profile_text(profile, sample->comm), 0);
+    if (sample->thread != YARN_DUMP_NONE)
+        attributes[count++] =
+            attribute_of(dictionary, THREAD_ID, NULL, profile->threads[sample->thread].tid);
+    if (sample->cpu != UINT16_MAX)
+        attributes[count++] = attribute_of(dictionary, CPU, NULL, sample->cpu);
     size_t begin = yarn_wire_begin(wire, PROFILE_SAMPLES);
     yarn_wire_u64(wire, STACK, stack);
     yarn_wire_packed(wire, ITS_ATTRIBUTES, attributes, count);
     yarn_wire_packed(wire, VALUES, &sample->weight, 1);
     yarn_wire_end(wire, begin);
-    return wire->err ? wire->err : otlp->dictionary.wire.err;
+    return wire->err ? wire->err : dictionary->wire.err;
 }
 
 static int add_kernel(struct otlp *otlp)
@@ -404,15 +371,11 @@ static int put_profile(struct otlp *otlp, struct yarn_wire *wire, uint32_t dump,
     const struct yarn_profile_dump *its = &profile->dumps[dump];
     struct yarn_wire *samples = &otlp->samples[dump * profile->nr_events + number];
     const char *unit = yarn_profile_text(profile, event->unit);
-    uint64_t type, unit_number;
     if (!samples->size)
         return 0;
-    int err = number_text(&otlp->dictionary, yarn_profile_text(profile, event->name), &type);
-    if (!err)
-        err = number_text(&otlp->dictionary, strcmp(unit, "ns") == 0 ? "nanoseconds" : unit,
-                          &unit_number);
-    if (err)
-        return err;
+    uint64_t type = number_of(&otlp->dictionary, yarn_profile_text(profile, event->name));
+    uint64_t unit_number =
+        number_of(&otlp->dictionary, strcmp(unit, "ns") == 0 ? "nanoseconds" : unit);
     size_t begin = yarn_wire_begin(wire, SCOPE_PROFILES);
     put_type(wire, SAMPLE_TYPE, type, unit_number);
     yarn_wire_fixed64(wire, TIME, its->process.start_realtime_ns);

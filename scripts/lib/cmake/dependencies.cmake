@@ -61,16 +61,6 @@ yarn_need_library(YARN_SQLITE sqlite3 sqlite3.h libsqlite3-dev "writes exports t
 add_library(yarn_sqlite INTERFACE)
 target_include_directories(yarn_sqlite SYSTEM INTERFACE ${YARN_SQLITE_INCLUDE})
 target_link_libraries(yarn_sqlite INTERFACE ${YARN_SQLITE})
-yarn_need_library(YARN_PROTOBUF_C protobuf-c protobuf-c/protobuf-c.h libprotobuf-c-dev
-                  "writes exports to pprof")
-find_program(YARN_PROTOC_C protoc-c)
-if(NOT YARN_PROTOC_C)
-  message(FATAL_ERROR "yarn needs protoc-c (writes exports to pprof): install Debian's package "
-                      "protobuf-c-compiler")
-endif()
-add_library(yarn_protobuf INTERFACE)
-target_include_directories(yarn_protobuf SYSTEM INTERFACE ${YARN_PROTOBUF_C_INCLUDE})
-target_link_libraries(yarn_protobuf INTERFACE ${YARN_PROTOBUF_C})
 
 if(YARN_BUILD_TESTS)
   find_package(PkgConfig)
