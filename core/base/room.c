@@ -10,8 +10,17 @@ void yarn_room_open(struct yarn_room *room, size_t size)
     *room = (struct yarn_room){.size = yarn_align_up(size, PAGE)};
 }
 
+/* As what is kept: no other block has such a size. */
+static size_t kept_size(const struct yarn_room *room)
+{
+    return room->size + 1;
+}
+
 static bool begin(struct yarn_room *room, size_t upto)
 {
+    room->base = yarn_pages_kept(kept_size(room), &room->backed);
+    if (room->base)
+        return yarn_room_back(room, upto);
     size_t first = yarn_align_up(yarn_size_max(upto, yarn_size_min(FIRST_BYTES, room->size)), PAGE);
     room->base = (uint8_t *)yarn_address_next(room->size);
     if (!yarn_pages_map_at(room->base, first)) {
@@ -42,6 +51,7 @@ bool yarn_room_back(struct yarn_room *room, size_t upto)
 
 void yarn_room_close(struct yarn_room *room)
 {
-    yarn_pages_release(room->base, room->backed);
+    if (room->base && !yarn_pages_keep(room->base, kept_size(room), room->backed))
+        yarn_pages_release(room->base, room->backed);
     *room = YARN_ROOM_CLOSED;
 }

@@ -51,6 +51,7 @@ int yarn_followed_begin(struct yarn_followed *followed, const struct yarn_facts 
     struct yarn_job *job = &followed->job;
     job->facts = *facts;
     followed->environment = environment;
+    followed->flushed_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (environment) {
         job->envp = environment;
         job->rank = yarn_pattern_rank(environment);
@@ -85,11 +86,8 @@ static void flush(struct yarn_followed *followed, bool is_last)
 
 void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns)
 {
-    if (!yarn_process_dump_is_begun(&followed->dump))
-        return;
-    yarn_pipeline_store_queued(&followed->pipeline, UINT64_MAX);
-    yarn_module_map_rest(followed->pipeline.map);
-    if (now_ns < followed->flushed_ns + followed->job.options.interval_ns)
+    if (!yarn_process_dump_is_begun(&followed->dump) ||
+        now_ns < followed->flushed_ns + followed->job.options.interval_ns)
         return;
     followed->flushed_ns = now_ns;
     flush(followed, false);

@@ -40,8 +40,8 @@ YARN_MUST_CHECK int yarn_followed_begin(struct yarn_followed *followed,
 /* A record of the process. */
 void yarn_followed_record(struct yarn_followed *followed, const struct yarn_typed_record *record);
 
-/* Once its dump has begun: names and stores what was recorded; writes it to the file, if that is
- * due by now. */
+/* Once its dump has begun, each interval: names and stores what was recorded, and writes it to the
+ * file. */
 void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns);
 
 /* Once its dump has begun: all of it is in the file. */

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <time.h>
 
+#include "core/base/pages.h"
 #include "core/sys/clock.h"
 #include "output/yarnprof/io/status.h"
 
@@ -15,6 +16,7 @@ int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const str
 {
     recorder->job = job;
     recorder->stopped_ns = UINT64_MAX;
+    yarn_pages_keep_released();
     int err = yarn_session_open(&recorder->session, &recorder->request);
     if (err) {
         const char *failure = recorder->session.report.failure;

@@ -117,6 +117,49 @@ START_TEST(a_cap_holds_for_all_of_it)
 }
 END_TEST
 
+START_TEST(kept_blocks_are_had_again_zeroed_and_large_ones_are_not_kept)
+{
+    char *blocks[2], *large = yarn_pages_map(YARN_MIB(1));
+    yarn_pages_keep_released();
+    for (size_t i = 0; i < 2; i++) {
+        blocks[i] = yarn_pages_map(SIZE);
+        memset(blocks[i], 7, SIZE);
+    }
+    yarn_pages_unmap(large, YARN_MIB(1));
+    ck_assert(!is_mapped(large));
+    for (size_t i = 0; i < 2; i++)
+        yarn_pages_unmap(blocks[i], SIZE);
+    ck_assert(is_mapped(blocks[0]));
+    ck_assert_uint_eq(yarn_pages_total(), 0);
+    ck_assert_ptr_ne(yarn_pages_map(2 * SIZE), blocks[1]);
+    for (size_t i = 2; i-- > 0;) {
+        ck_assert_ptr_eq(yarn_pages_map(SIZE - 100), blocks[i]);
+        size_t nr_wrong = 0;
+        for (size_t at = 0; at < SIZE; at++)
+            nr_wrong += blocks[i][at] != 0;
+        ck_assert_uint_eq(nr_wrong, 0);
+    }
+    ck_assert_ptr_ne(yarn_pages_map(SIZE), blocks[0]);
+}
+END_TEST
+
+START_TEST(kept_blocks_are_no_more_than_16_mib)
+{
+    enum { COUNT = 300 };
+    static char *blocks[COUNT];
+    size_t nr_kept = 0;
+    yarn_pages_keep_released();
+    for (size_t i = 0; i < COUNT; i++)
+        blocks[i] = yarn_pages_map(YARN_KIB(128));
+    for (size_t i = 0; i < COUNT; i++)
+        yarn_pages_unmap(blocks[i], YARN_KIB(128));
+    for (size_t i = 0; i < COUNT; i++)
+        nr_kept += is_mapped(blocks[i]);
+    ck_assert_uint_le(nr_kept, YARN_MIB(16) / YARN_KIB(128));
+    ck_assert_uint_gt(nr_kept, 100);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("pages");
@@ -130,5 +173,9 @@ int main(void)
                         2);
     tcase_add_test(stock, a_cap_holds_for_all_of_it);
     suite_add_tcase(suite, stock);
+    TCase *kept = tcase_create("kept");
+    tcase_add_test(kept, kept_blocks_are_had_again_zeroed_and_large_ones_are_not_kept);
+    tcase_add_test(kept, kept_blocks_are_no_more_than_16_mib);
+    suite_add_tcase(suite, kept);
     return run_suite(suite);
 }

@@ -88,6 +88,30 @@ START_TEST(cap_counts_what_is_mapped)
 }
 END_TEST
 
+START_TEST(kept_room_is_had_again_zeroed_and_grows)
+{
+    struct yarn_room room;
+    yarn_pages_keep_released();
+    yarn_room_open(&room, SIZE);
+    ck_assert(yarn_room_back(&room, 1));
+    if (!grows(&room))
+        return;
+    uint8_t *base = room.base;
+    memset(base, 7, room.backed);
+    yarn_room_close(&room);
+    yarn_room_open(&room, SIZE / 2);
+    ck_assert(yarn_room_back(&room, 1));
+    ck_assert_ptr_ne(room.base, base);
+    yarn_room_open(&room, SIZE);
+    ck_assert(yarn_room_back(&room, YARN_KIB(64)));
+    ck_assert_ptr_eq(room.base, base);
+    ck_assert_uint_ge(room.backed, YARN_KIB(64));
+    for (size_t i = 0; i < YARN_KIB(64); i += 512)
+        ck_assert_int_eq(base[i], 0);
+    yarn_room_close(&room);
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("room");
@@ -96,6 +120,7 @@ int main(void)
     tcase_add_test(tcase, little_is_mapped_where_little_is_needed);
     tcase_add_test(tcase, room_ends_where_somebody_else_is);
     tcase_add_test(tcase, cap_counts_what_is_mapped);
+    tcase_add_test(tcase, kept_room_is_had_again_zeroed_and_grows);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
 }
