@@ -32,6 +32,7 @@ static void loader_fini(struct yarn_loader *loader)
     yarn_clock_phase_fini(&loader->phase);
     yarn_table_close(&loader->threads);
     yarn_table_close(&loader->raw_comms);
+    free(loader->losses);
 }
 
 int yarn_loader_begin_dump(struct yarn_loader *loader)
@@ -44,6 +45,7 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     loader->first_thread = (uint32_t)profile->nr_threads;
     loader->first_frame = (uint32_t)profile->nr_frames;
     loader->first_stack = (uint32_t)profile->nr_stacks;
+    loader->first_span = loader->options->sched ? loader->options->sched->nr_spans : 0;
     loader->has_last_thread = loader->has_spans = false;
     yarn_number_map_clear(&loader->modules);
     yarn_number_map_clear(&loader->builds);

@@ -356,7 +356,7 @@ static int on_lost(void *self, const struct yarn_dump_lost *record)
     struct yarn_loader *loader = self;
     uint64_t *lost = &yarn_loader_dump(loader)->trust.lost_records;
     *lost = yarn_u64_min(*lost + record->count, UINT64_C(1) << 61);
-    return 0;
+    return yarn_loader_sched_lost(loader, record);
 }
 
 static int on_message(void *self, const struct yarn_dump_message *record)

@@ -2,6 +2,7 @@
 #include "output/analysis/load/load_sched.h"
 
 #include "output/analysis/time/coverage.h"
+#include "output/store/array.h"
 
 /* On the clock that all machines are brought to. */
 static uint64_t shifted(const struct yarn_loader *loader, uint64_t time_ns)
@@ -127,10 +128,72 @@ int yarn_loader_sched_switches(struct yarn_loader *loader, const struct yarn_dum
     return add_gap(loader, since_ns, record->time_ns);
 }
 
+int yarn_loader_sched_lost(struct yarn_loader *loader, const struct yarn_dump_lost *record)
+{
+    const struct yarn_sched_loss loss = {record->cpu, record->time_ns, 0};
+    return loader->options->sched ? YARN_ARRAY_PUT(&loader->losses, &loader->nr_losses,
+                                                   &loader->losses_capacity, &loss)
+                                  : 0;
+}
+
+static bool is_before(const void *self, const void *a, const void *b)
+{
+    const struct yarn_sched_loss *one = a, *other = b;
+    (void)self;
+    return one->cpu != other->cpu ? one->cpu < other->cpu : one->time_ns < other->time_ns;
+}
+
+/* The first of the core that came at that time or later; NULL: there is none. */
+static struct yarn_sched_loss *loss_since(struct yarn_loader *loader, uint32_t cpu,
+                                          uint64_t time_ns)
+{
+    const struct yarn_sched_loss wanted = {cpu, time_ns, 0};
+    size_t low = 0, high = loader->nr_losses;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (is_before(NULL, &loader->losses[middle], &wanted))
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < loader->nr_losses && loader->losses[low].cpu == cpu ? &loader->losses[low] : NULL;
+}
+
+/* Any thread may have run on the core between the last that is known of it and what was written
+ * when there was room again. A thread's own ring says nothing of a core. */
+static int add_losses(struct yarn_loader *loader)
+{
+    const struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    const struct yarn_sched_log *sched = loader->options->sched;
+    int err = 0;
+    if (!dump->trust.switches_lost ||
+        yarn_span_equal(dump->sampler.strategy, yarn_span_of_text("per-thread")))
+        return 0;
+    err = YARN_ARRAY_SORT(&loader->losses, &loader->losses_capacity, loader->nr_losses, is_before,
+                          NULL);
+    for (size_t i = loader->first_span; !err && i < sched->nr_spans; i++) {
+        const struct yarn_sched_span *span = &sched->spans[i];
+        uint64_t end_ns = span->begin_ns + span->length_ns;
+        struct yarn_sched_loss *loss = loss_since(loader, span->cpu, end_ns);
+        if (loss)
+            loss->from_ns = yarn_u64_max(loss->from_ns, end_ns);
+    }
+    for (size_t i = 0; !err && i < loader->nr_losses; i++) {
+        const struct yarn_sched_loss *loss = &loader->losses[i];
+        bool is_first = !i || loss[-1].cpu != loss->cpu;
+        uint64_t before_ns = is_first ? dump->process.start_ns : loss[-1].time_ns;
+        err = add_gap(loader, yarn_u64_max(loss->from_ns, before_ns), loss->time_ns);
+    }
+    return err;
+}
+
 static int add_gaps(struct yarn_loader *loader, uint64_t end_ns)
 {
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
     int err = dump->switches_off_ns ? add_gap(loader, dump->switches_off_ns, end_ns) : 0;
+    if (!err)
+        err = add_losses(loader);
+    loader->nr_losses = 0;
     for (size_t i = 0; !err && i < dump->nr_coverage; i++) {
         struct yarn_coverage_gap gap;
         if (yarn_coverage_gap_at(dump, i, &gap))

@@ -76,7 +76,10 @@ struct yarn_loader {
     struct yarn_build_names *files;   /* borrowed; asked for them */
     struct yarn_number_map module_at; /* modules to their place in the dump's */
     struct yarn_clock_phase phase;
-    uint32_t phase_event; /* of the dump, which it is of; YARN_DUMP_NONE: none yet */
+    uint32_t phase_event;           /* of the dump, which it is of; YARN_DUMP_NONE: none yet */
+    struct yarn_sched_loss *losses; /* owned array; of the dump */
+    size_t nr_losses, losses_capacity;
+    size_t first_span; /* of the dump, in the log */
     uint32_t last_tid, last_thread;
     bool has_last_thread, has_spans;
 };

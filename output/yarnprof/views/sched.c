@@ -236,7 +236,7 @@ static void print_notes(const struct yarn_sched_view *view, const struct yarn_ou
             "threads did then is known in sum at most",
             yarn_number_duration(missing.cut_ns).text);
     if (missing.lost)
-        yarn_out_warn(out, "%s lost: what follows each is unknown until the thread's next",
+        yarn_out_warn(out, "%s lost: what threads did meanwhile is known in sum at most",
                       yarn_number_of_things(missing.lost, "switch record").text);
     if (missing.refused)
         yarn_out_warn(out, "%s left out: they contradict others",

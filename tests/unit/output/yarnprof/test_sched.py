@@ -58,6 +58,29 @@ class Sched(WithDumps):
             (row,) = (row for row in self.threads(path)["threads"] if row["tid"] == 8)
             self.assertEqual(row["life_ns"], life_ns)
 
+    def lossy(self, strategy):
+        """Two threads on two cores; of core 0 records were lost between its last switch and 50 ms."""
+        dump = Dump()
+        dump.begin(pid=7, name="app")
+        dump.record("SCHED", asked=dump.text("switch"), got=dump.text("switch:50000"))
+        dump.record("SAMPLER", strategy=dump.text(strategy))
+        for tid in (8, 9):
+            dump.record("THREAD", tid=tid, parent_tid=7, time_ns=0, comm=dump.text("worker"))
+        dump.named("RUNS", 4, {
+            "time_ns": (0, 10 * MS, 20 * MS, 60 * MS), "length_ns": (1 * MS, 5 * MS, 2 * MS, 5 * MS),
+            "tid": (9, 8, 9, 8), "cpu": (1, 0, 1, 0), "is_preempted": (0, 0, 0, 0), "is_open": (0, 0, 0, 0)})
+        dump.record("LOST", time_ns=50 * MS, count=3, cpu=0)
+        dump.record("TOTALS", time_ns=100 * MS, tail=varint(30) + varint(3))  # switches_lost
+        dump.record("END", time_ns=100 * MS)
+        path = self.folder / strategy
+        path.write_bytes(dump.bytes())
+        rows = {row["tid"]: row for row in self.threads(path)["threads"]}
+        return [[rows[tid][part] // MS for part in PARTS] for tid in (8, 9)]
+
+    def test_what_threads_did_while_records_of_a_core_were_lost_is_unknown(self):
+        self.assertEqual(self.lossy("per-core"), [[10, 0, 10, 45, 35], [3, 0, 0, 64, 33]])
+        self.assertEqual(self.lossy("per-thread"), [[10, 0, 10, 80, 0], [3, 0, 0, 97, 0]])
+
     def test_rows_add_up_to_lives(self):
         found = self.threads(self.made("made"))
         rows = {row["tid"]: row for row in found["threads"]}
