@@ -58,7 +58,7 @@ class Sheets {
         body.append(...this.sorted(rows).map((row) => this.line(row, keys, row[of], isText)));
         table.append(element("thead"), body);
         table.tHead.append(head);
-        this.pane.replaceChildren(table);
+        this.pane.replaceChildren(element("p", "", "Of the whole recording, also where a span of time is chosen."), table);
     }
 
     sorted(rows) {

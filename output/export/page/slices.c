@@ -7,7 +7,7 @@ enum {
     FIRST_SHIFT = 16,  /* 66 us */
     LAST_SHIFT = 62,   /* one slice for all time */
     MAX_SLICES = 4096, /* more than a screen has pixels */
-    BOUND = 1 << 20,   /* about 5 MB of page */
+    BOUND = 1 << 19,   /* about 2 MB of page */
 };
 
 /* What is given up when there are too many cells, in this order: slices down to so few, then lanes

@@ -266,6 +266,7 @@ class Shown(Pages):
         self.assertEqual(self.ask("return [...$('tabs').children].map((tab) => tab.textContent);"),
                          ["Functions", "Waits", "Wakers", "Events"])
         self.browser.key("2")
+        self.assertIn("Of the whole recording", self.ask("return $('data-table').innerText;"))
         head, *rows = self.table()
         rows = {row[1]: dict(zip(head, row)) for row in rows}
         self.assertEqual([rows["7"][name] for name in ("Thread", "Running", "Runnable", "Blocked", "Switches")],
