@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "output/store/array.h"
-#include "output/store/spill.h"
 
 struct yarn_stream *yarn_stream_new(void)
 {
@@ -218,7 +217,7 @@ static bool is_before(const void *self, const void *one, const void *other)
                                            : left->cpu < right->cpu;
 }
 
-static int finish(struct yarn_stream *stream, const char *path)
+int yarn_stream_finish(struct yarn_stream *stream, const char *path)
 {
     struct yarn_entry *fitting =
         realloc(stream->entries, (stream->nr_entries + 1) * sizeof *fitting);
@@ -244,6 +243,8 @@ static int read_trace(struct yarn_stream_list *streams, const char *path, struct
     struct yarn_stream *stream = yarn_stream_new();
     int err = stream ? yarn_stream_read_trace(stream, path, why) : -ENOMEM;
     if (!err)
+        err = yarn_stream_finish(stream, path);
+    if (!err)
         err = YARN_ARRAY_PUT(&streams->list, &streams->count, &streams->capacity, &stream);
     if (err)
         yarn_stream_free(stream);
@@ -253,15 +254,10 @@ static int read_trace(struct yarn_stream_list *streams, const char *path, struct
 int yarn_stream_list_read(struct yarn_stream_list *streams, const char *path, int64_t index,
                           struct yarn_text *why)
 {
-    size_t first = streams->count;
     int err = read_trace(streams, path, why);
     if (!err && index > 0)
         err = -ENOENT;
-    if (err == -ENOEXEC)
-        err = yarn_stream_read_dump(streams, path, index, why);
-    for (size_t i = first; !err && i < streams->count; i++)
-        err = finish(streams->list[i], path);
-    return err;
+    return err == -ENOEXEC ? yarn_stream_read_dump(streams, path, index, why) : err;
 }
 
 void yarn_stream_list_fini(struct yarn_stream_list *streams)
@@ -269,7 +265,8 @@ void yarn_stream_list_fini(struct yarn_stream_list *streams)
     for (size_t i = 0; i < streams->count; i++)
         yarn_stream_free(streams->list[i]);
     free(streams->list);
-    *streams = (struct yarn_stream_list){0};
+    streams->list = NULL;
+    streams->count = streams->capacity = 0;
 }
 
 int yarn_stream_open(const char *path, unsigned index, struct yarn_stream **ret_stream)

@@ -16,6 +16,8 @@
 #include "core/base/table.h"
 #include "core/base/text.h"
 #include "core/event/trace_format.h"
+#include "output/dump/visitor.h"
+#include "output/store/spill.h"
 #include "output/store/trace_fields.h"
 #include "output/store/trace_file.h"
 
@@ -74,6 +76,10 @@ struct yarn_stream {
 struct yarn_stream_list {
     struct yarn_stream **list; /* owned, and so are they */
     size_t count, capacity;
+    /* The caller's, of dumps: */
+    bool has_no_samples;    /* of events without fields */
+    uint64_t switches_most; /* with more there are no streams at all; 0: any number */
+    uint64_t nr_switches;
 };
 
 /* New and empty; NULL: no memory. */
@@ -116,3 +122,25 @@ YARN_MUST_CHECK int yarn_stream_read_trace(struct yarn_stream *stream, const cha
                                            struct yarn_text *why);
 YARN_MUST_CHECK int yarn_stream_read_dump(struct yarn_stream_list *streams, const char *path,
                                           int64_t index, struct yarn_text *why);
+/* Once all entries are added: brings them into order. */
+YARN_MUST_CHECK int yarn_stream_finish(struct yarn_stream *stream, const char *path);
+
+/* The reading of a dump into streams. */
+struct yarn_stream_reading {
+    struct yarn_stream_list *streams;
+    struct yarn_stream *stream; /* of the process; NULL: it is not wanted, or none has begun */
+    size_t first;               /* of the dump */
+    struct yarn_spill records;  /* of all */
+    int64_t wanted;             /* counted from 0, or YARN_STREAM_EACH */
+    int64_t nr_processes;
+    struct yarn_table by_event; /* of the process: number to id */
+    uint32_t own_tid;           /* of yarn's thread there, as fields number it; 0: unknown */
+};
+
+/* Takes the records; `self` is the reading. */
+extern const struct yarn_dump_visitor yarn_stream_visitor;
+YARN_MUST_CHECK int yarn_stream_reading_begin(struct yarn_stream_reading *reading,
+                                              struct yarn_stream_list *streams, int64_t wanted);
+/* Also where it failed by `err`, which is then the result. */
+YARN_MUST_CHECK int yarn_stream_reading_end(struct yarn_stream_reading *reading, const char *path,
+                                            int err);

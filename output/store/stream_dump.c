@@ -4,24 +4,20 @@
 #include "output/store/spill.h"
 #include "output/store/stream.h"
 
-struct reading {
-    struct yarn_stream_list *streams;
-    struct yarn_stream *stream; /* of the process; NULL: it is not wanted, or none has begun */
-    struct yarn_spill records;  /* of all */
-    int64_t wanted;             /* counted from 0, or YARN_STREAM_EACH */
-    int64_t nr_processes;
-    struct yarn_table by_event; /* of the process: number to id */
-    uint32_t own_tid;           /* of yarn's thread there, as fields number it; 0: unknown */
-};
+static bool are_too_many(const struct yarn_stream_list *streams)
+{
+    return streams->switches_most && streams->nr_switches > streams->switches_most;
+}
 
 static int on_process(void *self, const struct yarn_dump_process *process)
 {
-    struct reading *reading = self;
+    struct yarn_stream_reading *reading = self;
     struct yarn_stream_list *streams = reading->streams;
     reading->stream = NULL;
     reading->own_tid = 0;
     yarn_table_clear(&reading->by_event);
-    if (reading->nr_processes++ != reading->wanted && reading->wanted != YARN_STREAM_EACH)
+    if ((reading->nr_processes++ != reading->wanted && reading->wanted != YARN_STREAM_EACH) ||
+        are_too_many(streams))
         return 0;
     struct yarn_stream *stream = yarn_stream_new();
     if (!stream || YARN_ARRAY_PUT(&streams->list, &streams->count, &streams->capacity, &stream)) {
@@ -36,7 +32,7 @@ static int on_process(void *self, const struct yarn_dump_process *process)
 
 static int on_event(void *self, const struct yarn_dump_event *event)
 {
-    struct reading *reading = self;
+    struct yarn_stream_reading *reading = self;
     uint64_t id = event->format.size ? yarn_trace_format_id(event->format) : 0;
     if (!reading->stream || event->error)
         return 0;
@@ -46,7 +42,7 @@ static int on_event(void *self, const struct yarn_dump_event *event)
     return err ? err : yarn_table_remember(&reading->by_event, event->number, (uint32_t)id);
 }
 
-static int name_thread(struct reading *reading, uint32_t tid, struct yarn_span comm)
+static int name_thread(struct yarn_stream_reading *reading, uint32_t tid, struct yarn_span comm)
 {
     if (!reading->stream)
         return 0;
@@ -66,7 +62,7 @@ static int on_thread_name(void *self, const struct yarn_dump_thread_name *thread
 
 static int on_sampler(void *self, const struct yarn_dump_sampler *sampler)
 {
-    struct reading *reading = self;
+    struct yarn_stream_reading *reading = self;
     reading->own_tid = sampler->own_tid;
     return reading->stream && sampler->own_tid
                ? yarn_stream_add_name(reading->stream, sampler->own_tid,
@@ -76,7 +72,7 @@ static int on_sampler(void *self, const struct yarn_dump_sampler *sampler)
 
 static int note_task(void *self, uint32_t raw_pid, struct yarn_span comm)
 {
-    const struct reading *reading = self;
+    const struct yarn_stream_reading *reading = self;
     struct yarn_stream *stream = reading->stream;
     return raw_pid == reading->own_tid
                ? 0
@@ -89,7 +85,7 @@ static bool is_own(const struct yarn_sample *sample)
 }
 
 /* Who it was, and what it says of others. */
-static int read_fields(struct reading *reading, const struct yarn_stream_event *event,
+static int read_fields(struct yarn_stream_reading *reading, const struct yarn_stream_event *event,
                        const struct yarn_sample *sample, struct yarn_entry *entry)
 {
     struct yarn_stream *stream = reading->stream;
@@ -110,7 +106,7 @@ static int cpu_of(uint32_t cpu)
     return cpu == YARN_DUMP_NONE || cpu == UINT16_MAX ? -1 : (int)cpu;
 }
 
-static int add_sample(struct reading *reading, const struct yarn_sample *sample)
+static int add_sample(struct yarn_stream_reading *reading, const struct yarn_sample *sample)
 {
     uint32_t id = yarn_table_find(&reading->by_event, sample->event);
     struct yarn_entry entry = {
@@ -121,7 +117,7 @@ static int add_sample(struct reading *reading, const struct yarn_sample *sample)
         .record_bytes = (uint32_t)sample->raw.size,
         .record_at = reading->records.size,
     };
-    if (id == YARN_TABLE_NONE)
+    if (id == YARN_TABLE_NONE || (reading->streams->has_no_samples && id >= YARN_STREAM_ID_PLAIN))
         return 0;
     const struct yarn_stream_event *event = yarn_stream_event_by_id(reading->stream, (int)id);
     int err = is_own(sample) ? yarn_stream_add_own(reading->stream, sample->tid) : 0;
@@ -134,7 +130,7 @@ static int add_sample(struct reading *reading, const struct yarn_sample *sample)
 
 static int on_samples(void *self, const struct yarn_sample *samples, size_t count)
 {
-    struct reading *reading = self;
+    struct yarn_stream_reading *reading = self;
     int err = 0;
     for (size_t i = 0; reading->stream && !err && i < count; i++)
         err = add_sample(reading, &samples[i]);
@@ -159,8 +155,14 @@ static int add_switch(struct yarn_stream *stream, const struct yarn_dump_run *ru
 
 static int on_runs(void *self, const struct yarn_dump_run *runs, size_t count)
 {
-    struct reading *reading = self;
+    struct yarn_stream_reading *reading = self;
     int err = 0;
+    reading->streams->nr_switches += 2 * (uint64_t)count;
+    if (are_too_many(reading->streams)) {
+        yarn_stream_list_fini(reading->streams);
+        reading->stream = NULL;
+        reading->first = 0;
+    }
     for (size_t i = 0; reading->stream && !err && i < count; i++) {
         err = add_switch(reading->stream, &runs[i], true);
         if (!err && !runs[i].is_open)
@@ -169,7 +171,7 @@ static int on_runs(void *self, const struct yarn_dump_run *runs, size_t count)
     return err;
 }
 
-static const struct yarn_dump_visitor visitor = {
+const struct yarn_dump_visitor yarn_stream_visitor = {
     .process = on_process,
     .event = on_event,
     .thread = on_thread,
@@ -179,16 +181,43 @@ static const struct yarn_dump_visitor visitor = {
     .runs = on_runs,
 };
 
+int yarn_stream_reading_begin(struct yarn_stream_reading *reading, struct yarn_stream_list *streams,
+                              int64_t wanted)
+{
+    *reading = (struct yarn_stream_reading){.streams = streams,
+                                            .first = streams->count,
+                                            .wanted = wanted,
+                                            .by_event = YARN_TABLE_CLOSED};
+    return yarn_spill_open(&reading->records);
+}
+
+int yarn_stream_reading_end(struct yarn_stream_reading *reading, const char *path, int err)
+{
+    const struct yarn_stream_list *streams = reading->streams;
+    struct yarn_span records = YARN_SPAN_EMPTY;
+    if (!err)
+        err = yarn_spill_map(&reading->records, &records);
+    for (size_t i = reading->first; i < streams->count; i++) {
+        streams->list[i]->records = records;
+        streams->list[i]->owns_records = i == reading->first;
+        if (!err)
+            err = yarn_stream_finish(streams->list[i], path);
+    }
+    if (reading->first == streams->count)
+        yarn_spill_unmap(records);
+    yarn_table_close(&reading->by_event);
+    yarn_spill_close(&reading->records);
+    return err;
+}
+
 int yarn_stream_read_dump(struct yarn_stream_list *streams, const char *path, int64_t index,
                           struct yarn_text *why)
 {
     struct yarn_dump_summary summary;
-    struct yarn_span records = YARN_SPAN_EMPTY;
-    const size_t first = streams->count;
-    struct reading reading = {.streams = streams, .wanted = index, .by_event = YARN_TABLE_CLOSED};
-    int err = yarn_spill_open(&reading.records);
+    struct yarn_stream_reading reading;
+    int err = yarn_stream_reading_begin(&reading, streams, index);
     if (!err)
-        err = yarn_dump_read_file(path, &visitor, &reading, &summary);
+        err = yarn_dump_read_file(path, &yarn_stream_visitor, &reading, &summary);
     if (!err && reading.nr_processes <= index) {
         bool is_damaged =
             !reading.nr_processes && (summary.nr_damages || summary.records_bad || summary.is_cut);
@@ -196,13 +225,5 @@ int yarn_stream_read_dump(struct yarn_stream_list *streams, const char *path, in
                                       : "the dump has no such process");
         err = is_damaged ? -EBADMSG : -ENOENT;
     }
-    if (!err)
-        err = yarn_spill_map(&reading.records, &records);
-    for (size_t i = first; i < streams->count; i++) {
-        streams->list[i]->records = records;
-        streams->list[i]->owns_records = i == first;
-    }
-    yarn_table_close(&reading.by_event);
-    yarn_spill_close(&reading.records);
-    return err;
+    return yarn_stream_reading_end(&reading, path, err);
 }

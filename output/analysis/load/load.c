@@ -15,19 +15,11 @@ enum { LOOKS_FREE = 1 << 26, LOOKS_A_BYTE = 1024, SMALL_TABLE = 1024 };
 
 static void loader_fini(struct yarn_loader *loader)
 {
-    yarn_number_map_fini(&loader->modules);
-    yarn_number_map_fini(&loader->builds);
-    yarn_number_map_fini(&loader->symbols);
-    yarn_number_map_fini(&loader->starts);
+    free(loader->modules);
+    free(loader->symbols);
     yarn_number_map_fini(&loader->frames);
     yarn_number_map_fini(&loader->stacks);
-    yarn_number_map_fini(&loader->line_modules);
-    yarn_number_map_fini(&loader->symbol_lines);
-    yarn_number_map_fini(&loader->nameless_at);
-    yarn_number_map_fini(&loader->module_at);
-    free(loader->nameless);
     free(loader->unnamed);
-    free(loader->start_list);
     free(loader->late_names);
     yarn_clock_phase_fini(&loader->phase);
     yarn_table_close(&loader->threads);
@@ -47,10 +39,7 @@ int yarn_loader_begin_dump(struct yarn_loader *loader)
     loader->first_stack = (uint32_t)profile->nr_stacks;
     loader->first_span = loader->options->sched ? loader->options->sched->nr_spans : 0;
     loader->has_last_thread = loader->has_spans = false;
-    yarn_number_map_clear(&loader->modules);
-    yarn_number_map_clear(&loader->builds);
-    yarn_number_map_clear(&loader->line_modules);
-    yarn_number_map_clear(&loader->module_at);
+    loader->nr_modules = 0;
     /* Why not cleared: one process with many threads would make all others slow. */
     if (loader->threads.capacity > SMALL_TABLE)
         yarn_table_close(&loader->threads);
@@ -104,6 +93,16 @@ void yarn_loader_set_time(struct yarn_loader *loader)
                              &loader->from_ns, &loader->to_ns);
 }
 
+static int read_both(struct yarn_loader *loader, struct yarn_dump_summary *summary)
+{
+    const struct yarn_dump_visitor visitor = yarn_loader_streams_visitor(loader);
+    int err =
+        yarn_stream_reading_begin(&loader->reading, loader->options->streams, YARN_STREAM_EACH);
+    if (!err)
+        err = yarn_dump_read_file(loader->path, &visitor, loader, summary);
+    return yarn_stream_reading_end(&loader->reading, loader->path, err);
+}
+
 static int read_file(struct yarn_loader *loader)
 {
     struct yarn_dump_summary summary = {0};
@@ -113,8 +112,11 @@ static int read_file(struct yarn_loader *loader)
         return err;
     first = loader->dump;
     yarn_loader_set_time(loader);
-    const struct yarn_dump_visitor visitor = yarn_loader_shifted_visitor(loader->options);
-    err = yarn_dump_read_file(loader->path, &visitor, loader, &summary);
+    loader->visitor = yarn_loader_shifted_visitor(loader->options);
+    if (loader->options->streams)
+        err = read_both(loader, &summary);
+    else
+        err = yarn_dump_read_file(loader->path, &loader->visitor, loader, &summary);
     if (!err)
         err = yarn_loader_end_dump(loader);
     for (uint32_t i = first; i <= loader->dump; i++)
@@ -122,24 +124,14 @@ static int read_file(struct yarn_loader *loader)
     return err;
 }
 
-static int load_one(struct yarn_profile *profile, const struct yarn_source *source,
-                    const struct yarn_load_options *options, struct yarn_load_reached reached,
-                    size_t nr_machines, struct yarn_build_names *files)
+/* `of_all`: what all files have in common. */
+static int load_one(const struct yarn_loader *of_all, const struct yarn_source *source)
 {
     struct yarn_legible shown;
+    struct yarn_loader loader = *of_all;
     (void)yarn_legible(&shown, source->path);
-    struct yarn_loader loader = {
-        .profile = profile,
-        .options = options,
-        .path = source->path,
-        .shown = yarn_strings_keep(&profile->strings, yarn_span_of_text(shown.text)),
-        .reached = reached,
-        .nr_machines = nr_machines,
-        .files = files,
-        .threads = YARN_TABLE_CLOSED,
-        .raw_comms = YARN_TABLE_CLOSED,
-        .phase_event = YARN_DUMP_NONE,
-    };
+    loader.path = source->path;
+    loader.shown = yarn_strings_keep(&loader.profile->strings, yarn_span_of_text(shown.text));
     yarn_legible_fini(&shown);
     int err = loader.shown ? read_file(&loader) : -ENOMEM;
     loader_fini(&loader);
@@ -253,23 +245,36 @@ int yarn_profile_load(struct yarn_profile *profile, const struct yarn_sources *s
 {
     if (note_machines(profile, sources))
         return -ENOMEM;
-    size_t nr_machines = profile->machines.count;
     profile->start_ns = first_start_ns(profile, sources);
-    struct yarn_load_reached reached = {.all = yarn_sources_bytes(sources)};
     struct yarn_build_names files = {.nr_files = 0};
+    struct yarn_wakings wakings = YARN_WAKINGS_EMPTY;
+    struct yarn_loader loader = {
+        .profile = profile,
+        .options = options,
+        .reached = {.all = yarn_sources_bytes(sources)},
+        .nr_machines = profile->machines.count,
+        .files = &files,
+        .wakings = &wakings,
+        .threads = YARN_TABLE_CLOSED,
+        .raw_comms = YARN_TABLE_CLOSED,
+        .phase_event = YARN_DUMP_NONE,
+    };
     int err = 0;
     for (size_t i = 0; !err && i < sources->count; i++) {
         const struct yarn_source *source = &sources->list[i];
-        err = load_one(profile, source, options, reached, nr_machines, &files);
-        if (!err && is_too_much_work(profile, reached.all))
+        err = load_one(&loader, source);
+        if (!err && is_too_much_work(profile, loader.reached.all))
             err = -ENOBUFS;
         if (err) {
             (void)snprintf(ret_failure->path, sizeof ret_failure->path, "%s", source->path);
             (void)snprintf(ret_failure->why, sizeof ret_failure->why, "%s", strerror(-err));
         }
-        reached.done += source->bytes;
+        loader.reached.done += source->bytes;
     }
+    if (!err && options->sched)
+        err = yarn_wakings_add_to_log(&wakings, profile, options->sched);
     yarn_build_names_close(&files);
+    yarn_wakings_fini(&wakings);
     if (err)
         return err;
     yarn_stack_index_fini(&profile->stack_index);

@@ -5,7 +5,8 @@
 #include "output/analysis/value/name.h"
 #include "output/store/array.h"
 
-int yarn_loader_note_lines(struct yarn_loader *loader, const struct yarn_dump_module *module)
+int yarn_loader_note_lines(struct yarn_loader *loader, const struct yarn_dump_module *module,
+                           uint32_t *ret_lines)
 {
     struct yarn_lines *lines = loader->options->lines;
     char path[4096];
@@ -16,15 +17,8 @@ int yarn_loader_note_lines(struct yarn_loader *loader, const struct yarn_dump_mo
         memcpy(path, module->path.data, module->path.size);
     path[module->path.size] = 0;
     int err = yarn_lines_module(lines, path, module->build_id, module->file_bytes, &number);
-    return err ? err : yarn_number_map_put(&loader->line_modules, module->number, number);
-}
-
-int yarn_loader_note_symbol(struct yarn_loader *loader, const struct yarn_dump_symbol *symbol)
-{
-    uint32_t module = yarn_number_map_find(&loader->line_modules, symbol->module);
-    if (!loader->options->lines || module == YARN_NUMBER_NONE)
-        return 0;
-    return yarn_number_map_put(&loader->symbol_lines, symbol->number, module);
+    *ret_lines = err ? 0 : number + 1;
+    return err;
 }
 
 static int intern(struct yarn_profile *profile, const char *text, uint32_t *ret_number)
@@ -85,11 +79,11 @@ int yarn_loader_add_inlined(struct yarn_loader *loader, const struct yarn_dump_f
 {
     struct yarn_profile *profile = loader->profile;
     uint32_t around = (uint32_t)profile->nr_frames - 1;
-    uint32_t module = yarn_number_map_find(&loader->symbol_lines, record->symbol);
+    uint32_t lines = yarn_loader_module(loader, loader->symbols[record->symbol].module).lines;
     struct yarn_line_chain chain;
-    if (!loader->options->lines || module == YARN_NUMBER_NONE)
+    if (!lines)
         return 0;
-    int err = yarn_lines_find(loader->options->lines, module, record->address, &chain);
+    int err = yarn_lines_find(loader->options->lines, lines - 1, record->address, &chain);
     if (err || !chain.count)
         return err;
     const struct yarn_line *outer = &chain.lines[chain.count - 1];

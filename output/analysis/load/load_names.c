@@ -95,12 +95,13 @@ int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *recor
 {
     struct yarn_loader *loader = self;
     struct yarn_late_name late = {
-        .address = record->address, .start = record->start, .function = YARN_NUMBER_NONE};
+        .address = record->address,
+        .start = record->start,
+        .module = yarn_loader_module(loader, record->module).module,
+        .function = YARN_NUMBER_NONE,
+    };
     uint32_t name;
     int err = 0;
-    late.module = yarn_number_map_find(&loader->modules, record->module);
-    if (late.module == YARN_NUMBER_NONE)
-        late.module = 0;
     if (record->name.size)
         err = yarn_name_demangle(&loader->profile->strings, record->name, &name);
     if (!err && record->name.size)
@@ -226,16 +227,16 @@ static int take_answer(struct yarn_loader *loader, const struct yarn_unnamed *un
 static int name_some(struct yarn_loader *loader, const struct yarn_unnamed *unnamed, size_t count,
                      struct yarn_symbol_question *questions)
 {
-    uint32_t at = yarn_number_map_find(&loader->module_at, unnamed->symbol.module);
+    uint32_t at = yarn_loader_module(loader, unnamed->symbol.module).at;
     for (size_t i = 0; i < count; i++)
         questions[i] = (struct yarn_symbol_question){
             .vaddr = loader->profile->frames[unnamed[i].frame].address,
             .start = unnamed[i].symbol.start,
             .end = unnamed[i].symbol.end,
         };
-    if (at == YARN_NUMBER_NONE)
+    if (!at)
         return 0;
-    const struct yarn_dump_module *module = &yarn_loader_dump(loader)->modules[at];
+    const struct yarn_dump_module *module = &yarn_loader_dump(loader)->modules[at - 1];
     int err = yarn_build_names_ask(loader->files, module->path, module->build_id, questions, count);
     if (err)
         return err == -ENOMEM ? err : 0;

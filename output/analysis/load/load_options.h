@@ -5,12 +5,12 @@
  */
 #pragma once
 
-#include "output/analysis/load/wakings.h"
 #include "output/analysis/profile/filter.h"
 #include "output/analysis/profile/profile.h"
 #include "output/analysis/sched/sched_log.h"
 #include "output/analysis/source/lines.h"
 #include "output/analysis/time/timeline.h"
+#include "output/store/stream.h"
 
 /* 0 or a negative errno, which ends the loading. */
 typedef int yarn_sample_fn(void *self, const struct yarn_profile *profile,
@@ -35,16 +35,16 @@ struct yarn_load_options {
     bool has_counts;      /* dumps have each count, and cells are of what is counted, alone */
     bool has_no_code;     /* there are no stacks at all, nor functions that would need a name */
     enum yarn_frames_kind frames;
-    struct yarn_timeline *timeline; /* borrowed; if given, samples go there, not into cells */
-    bool has_scheduling;            /* the timeline has tracepoints of YARN_SCHED */
-    struct yarn_wakings *wakings;   /* borrowed; if given, sched_waking is taken there */
-    bool has_raw;                   /* details have the raw bytes of tracepoints */
-    bool has_branches;              /* the profile has those noted beside samples */
-    struct yarn_sched_log *sched;   /* borrowed; if given, when threads ran goes there */
-    struct yarn_lines *lines;       /* borrowed; if given, frames are placed in the source */
-    bool folds_glue;                /* of interpreters: glue.h */
-    bool has_no_inlines;            /* inlined functions become no frames of their own */
-    yarn_sample_fn *take_sample;    /* if given, samples go there, as stored: not by time */
+    struct yarn_timeline *timeline;   /* borrowed; if given, samples go there, not into cells */
+    bool has_scheduling;              /* the timeline has tracepoints of YARN_SCHED */
+    bool has_raw;                     /* details have the raw bytes of tracepoints */
+    bool has_branches;                /* the profile has those noted beside samples */
+    struct yarn_sched_log *sched;     /* borrowed; if given, when threads ran goes there */
+    struct yarn_stream_list *streams; /* borrowed; if given, each record in time order, too */
+    struct yarn_lines *lines;         /* borrowed; if given, frames are placed in the source */
+    bool folds_glue;                  /* of interpreters: glue.h */
+    bool has_no_inlines;              /* inlined functions become no frames of their own */
+    yarn_sample_fn *take_sample;      /* if given, samples go there, as stored: not by time */
     void *take_self;
     yarn_found_name_fn *take_name; /* if given, such names go there, valid for the call */
     void *names_self;

@@ -201,10 +201,9 @@ static int on_option(void *self, const struct yarn_dump_option *record)
 
 static int note_own(struct yarn_loader *loader, uint32_t raw_pid)
 {
-    struct yarn_wakings *wakings = loader->options->wakings;
-    struct yarn_strings *strings = &loader->profile->strings;
-    int err = yarn_raw_threads_note_own(&loader->raw_comms, strings, raw_pid);
-    return err || !wakings ? err : yarn_raw_threads_note_own(&wakings->comms, strings, raw_pid);
+    struct yarn_profile *profile = loader->profile;
+    int err = yarn_raw_threads_note_own(&loader->raw_comms, &profile->strings, raw_pid);
+    return err ? err : yarn_raw_threads_note_own(&profile->raw_comms, &profile->strings, raw_pid);
 }
 
 static int on_sampler(void *self, const struct yarn_dump_sampler *record)
@@ -301,54 +300,48 @@ static int on_count(void *self, const struct yarn_dump_count *record)
     return YARN_ARRAY_PUT(&dump->counts, &dump->nr_counts, &dump->counts_capacity, record);
 }
 
-static int note_build(struct yarn_loader *loader, const struct yarn_dump_module *kept,
-                      struct yarn_profile_module *module)
+static enum yarn_loader_build note_build(const struct yarn_dump_module *kept,
+                                         struct yarn_profile_module *module)
 {
-    size_t index = yarn_loader_dump(loader)->nr_modules - 1;
-    uint32_t build = YARN_LOADER_BUILD_UNKNOWN;
-    if (kept->build_id.size && !module->build_id.size)
+    if (!kept->build_id.size)
+        return YARN_LOADER_BUILD_UNKNOWN;
+    if (!module->build_id.size)
         module->build_id = kept->build_id;
-    if (kept->build_id.size)
-        build = yarn_span_equal(kept->build_id, module->build_id)
-                    ? YARN_LOADER_BUILD_FIRST
-                    : YARN_LOADER_BUILD_OTHER + (uint32_t)index;
-    return yarn_number_map_put(&loader->builds, kept->number, build);
+    return yarn_span_equal(kept->build_id, module->build_id) ? YARN_LOADER_BUILD_FIRST
+                                                             : YARN_LOADER_BUILD_OTHER;
 }
 
 static int on_module(void *self, const struct yarn_dump_module *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    uint32_t module;
-    int err = yarn_profile_module(loader->profile, record->path, &module);
-    if (err)
-        return err;
-    err = yarn_number_map_put(&loader->modules, record->number, module);
+    struct yarn_loader_module module = {.at = (uint32_t)dump->nr_modules + 1};
+    int err = yarn_profile_module(loader->profile, record->path, &module.module);
     if (!err)
-        err = yarn_loader_note_lines(loader, record);
+        err = yarn_loader_note_lines(loader, record, &module.lines);
     if (err)
         return err;
-    if (YARN_ARRAY_RESERVE(&dump->modules, &dump->modules_capacity, dump->nr_modules + 1))
+    if (YARN_ARRAY_RESERVE(&dump->modules, &dump->modules_capacity, dump->nr_modules + 1) ||
+        YARN_ARRAY_EXTEND(&loader->modules, &loader->nr_modules, &loader->modules_capacity,
+                          record->number))
         return -ENOMEM;
-    err = yarn_number_map_put(&loader->module_at, record->number, (uint32_t)dump->nr_modules);
     struct yarn_dump_module *kept = &dump->modules[dump->nr_modules++];
     *kept = *record;
-    if (!err)
-        err = keep(loader, &kept->path);
+    err = keep(loader, &kept->path);
     kept->build_id =
         yarn_span_sub(kept->build_id, 0, yarn_size_min(kept->build_id.size, BUILD_ID_MAX));
     if (!err)
         err = keep_bytes(loader, &kept->build_id);
-    if (!err)
-        err = note_build(loader, kept, &loader->profile->modules[module]);
     if (err)
         return err;
+    module.build = note_build(kept, &loader->profile->modules[module.module]);
+    loader->modules[record->number] = module;
     uint32_t pid = dump->process.pid;
     return yarn_loader_note(
         loader, record->time_ns, YARN_DUMP_NONE, YARN_DUMP_NONE,
         "PERF_RECORD_MMAP2 %u/%u: [0x%" PRIx64 "(0x%" PRIx64 ") @ 0x%" PRIx64 "]: r-xp %s", pid,
         pid, record->start, record->end - record->start, record->file_offset,
-        yarn_profile_text(loader->profile, loader->profile->modules[module].path));
+        yarn_profile_text(loader->profile, loader->profile->modules[module.module].path));
 }
 
 static int on_lost(void *self, const struct yarn_dump_lost *record)

@@ -9,15 +9,6 @@
 
 enum { BASE_BYTES = 300, BUILD_BYTES = 4 };
 
-/* The start of the symbol's function is needed again for each of its frames. */
-static int keep_start(struct yarn_loader *loader, uint32_t number, uint64_t start)
-{
-    if (YARN_ARRAY_RESERVE(&loader->start_list, &loader->starts_capacity, loader->nr_starts + 1))
-        return -ENOMEM;
-    loader->start_list[loader->nr_starts] = start;
-    return yarn_number_map_put(&loader->starts, number, (uint32_t)loader->nr_starts++);
-}
-
 static int keep_symbol(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
                        uint32_t function)
 {
@@ -41,47 +32,29 @@ static void name_build(const char *base, struct yarn_span build_id, char ret_tex
 }
 
 static int name_of(struct yarn_loader *loader, const struct yarn_dump_symbol *record,
-                   uint32_t module, uint32_t *ret_name)
+                   const struct yarn_loader_module *module, uint32_t *ret_name)
 {
     struct yarn_profile *profile = loader->profile;
     if (record->name.size)
         return yarn_name_demangle(&profile->strings, record->name, ret_name);
-    const char *base =
-        module && record->start ? yarn_profile_text(profile, profile->modules[module].base) : NULL;
+    const char *base = module->module && record->start
+                           ? yarn_profile_text(profile, profile->modules[module->module].base)
+                           : NULL;
     char other[BASE_BYTES];
-    uint32_t build = yarn_number_map_find(&loader->builds, record->module);
-    if (base && build != YARN_NUMBER_NONE && build >= YARN_LOADER_BUILD_OTHER) {
-        size_t index = build - YARN_LOADER_BUILD_OTHER;
-        name_build(base, yarn_loader_dump(loader)->modules[index].build_id, other);
+    if (base && module->build == YARN_LOADER_BUILD_OTHER) {
+        name_build(base, yarn_loader_dump(loader)->modules[module->at - 1].build_id, other);
         base = other;
     }
     return yarn_name_of_address(&profile->strings, base, record->start, ret_name);
-}
-
-static bool has_build(const struct yarn_loader *loader, uint32_t module)
-{
-    uint32_t build = yarn_number_map_find(&loader->builds, module);
-    return build != YARN_NUMBER_NONE && build != YARN_LOADER_BUILD_UNKNOWN;
-}
-
-static int keep_nameless(struct yarn_loader *loader, const struct yarn_dump_symbol *record)
-{
-    const struct yarn_nameless nameless = {record->start, record->end, record->module};
-    int err =
-        yarn_number_map_put(&loader->nameless_at, record->number, (uint32_t)loader->nr_nameless);
-    return err ? err
-               : YARN_ARRAY_PUT(&loader->nameless, &loader->nr_nameless, &loader->nameless_capacity,
-                                &nameless);
 }
 
 /* The name of a frame was not asked for. */
 static int keep_unnamed(struct yarn_loader *loader, const struct yarn_dump_frame *record,
                         uint32_t frame)
 {
-    uint32_t at = yarn_number_map_find(&loader->nameless_at, record->symbol);
-    if (!(record->flags & YARN_DUMP_FRAME_UNNAMED) || at == YARN_NUMBER_NONE)
+    const struct yarn_unnamed unnamed = {frame, loader->symbols[record->symbol]};
+    if (!(record->flags & YARN_DUMP_FRAME_UNNAMED) || !unnamed.symbol.is_nameless)
         return 0;
-    const struct yarn_unnamed unnamed = {.frame = frame, .symbol = loader->nameless[at]};
     return YARN_ARRAY_PUT(&loader->unnamed, &loader->nr_unnamed, &loader->unnamed_capacity,
                           &unnamed);
 }
@@ -90,28 +63,28 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
 {
     struct yarn_loader *loader = self;
     uint32_t name, function;
-    uint32_t module = yarn_number_map_find(&loader->modules, record->module);
-    if (module == YARN_NUMBER_NONE)
-        module = 0;
-    int err = name_of(loader, record, module, &name);
+    const struct yarn_loader_module module = yarn_loader_module(loader, record->module);
+    int err = name_of(loader, record, &module, &name);
     if (err)
         return err;
-    err = yarn_profile_function(loader->profile, module, name, &function);
+    err = yarn_profile_function(loader->profile, module.module, name, &function);
     if (err)
         return err;
     struct yarn_profile_function *named = &loader->profile->functions[function];
     named->is_nameless = !record->name.size;
-    named->is_unknown = !record->name.size && (!module || !record->start);
-    if (named->is_unknown || (named->is_nameless && !has_build(loader, record->module)))
+    named->is_unknown = !record->name.size && (!module.module || !record->start);
+    if (named->is_unknown || (named->is_nameless && !module.build))
         named->is_made = true;
-    err = yarn_number_map_put(&loader->symbols, record->number, function);
-    if (!err && named->is_nameless)
-        err = keep_nameless(loader, record);
-    if (!err)
-        err = yarn_loader_note_symbol(loader, record);
-    if (!err)
-        err = keep_symbol(loader, record, function);
-    return err ? err : keep_start(loader, record->number, record->start);
+    if (YARN_ARRAY_RESERVE(&loader->symbols, &loader->symbols_capacity, (size_t)record->number + 1))
+        return -ENOMEM;
+    loader->symbols[record->number] = (struct yarn_loader_symbol){
+        .start = record->start,
+        .end = record->end,
+        .function = function,
+        .module = record->module,
+        .is_nameless = named->is_nameless,
+    };
+    return keep_symbol(loader, record, function);
 }
 
 /* What is the same frame in every process and epoch. A hash of it must do: that two frames among a
@@ -122,9 +95,9 @@ static uint64_t key_of_frame(const struct yarn_loader *loader, const struct yarn
 {
     bool is_own =
         loader->profile->functions[function].is_made || (record->flags & YARN_DUMP_FRAME_UNNAMED);
-    uint64_t place =
-        yarn_hash_u64(record->address) + loader->start_list[loader->starts.to[record->symbol]];
-    uint64_t lines = yarn_number_map_find(&loader->symbol_lines, record->symbol);
+    const struct yarn_loader_symbol *symbol = &loader->symbols[record->symbol];
+    uint64_t place = yarn_hash_u64(record->address) + symbol->start;
+    uint64_t lines = yarn_loader_module(loader, symbol->module).lines;
     uint64_t who = (uint64_t)function << 32 | (is_own ? loader->dump + 1 : 0);
     return yarn_hash_u64(yarn_hash_u64(place) ^ who) ^ yarn_hash_u64(lines << 32 | record->flags);
 }
@@ -155,9 +128,8 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile *profile = loader->profile;
-    uint32_t function = yarn_number_map_find(&loader->symbols, record->symbol);
-    if (function == YARN_NUMBER_NONE)
-        return 0;
+    const struct yarn_loader_symbol *symbol = &loader->symbols[record->symbol];
+    uint32_t function = symbol->function;
     int err = 0;
     if (record->flags & YARN_DUMP_FRAME_KERNEL)
         err = yarn_loader_kernel_function(profile, function, &function);
@@ -171,7 +143,7 @@ int yarn_loader_on_frame(void *self, const struct yarn_dump_frame *record)
         return -ENOMEM;
     profile->frames[profile->nr_frames] = (struct yarn_profile_frame){
         .address = record->address,
-        .start = loader->start_list[loader->starts.to[record->symbol]],
+        .start = symbol->start,
         .function = function,
         .flags = record->flags,
     };
@@ -238,13 +210,8 @@ int yarn_loader_on_stack(void *self, const struct yarn_dump_stack *record)
 int yarn_loader_on_reset(void *self)
 {
     struct yarn_loader *loader = self;
-    yarn_number_map_clear(&loader->symbols);
-    yarn_number_map_clear(&loader->starts);
     yarn_number_map_clear(&loader->frames);
     yarn_number_map_clear(&loader->stacks);
-    yarn_number_map_clear(&loader->symbol_lines);
-    yarn_number_map_clear(&loader->nameless_at);
-    loader->nr_starts = loader->nr_nameless = 0;
     struct yarn_profile *profile = loader->profile;
     loader->first_stack_of_epoch = (uint32_t)profile->nr_stacks;
     return yarn_stack_index_extend(&profile->stack_index, profile->stacks, profile->nr_stacks);
@@ -297,13 +264,12 @@ static int take_waking(struct yarn_loader *loader, const struct yarn_sample *sam
     int err = sample->tid ? yarn_loader_thread(loader, sample->tid, &thread) : 0;
     if (err || !fields)
         return err;
-    struct yarn_wakings *wakings = loader->options->wakings;
-    err = yarn_wakings_add(wakings, loader->profile, fields, thread, sample);
+    err = yarn_wakings_add(loader->wakings, loader->profile, fields, thread, sample);
     bool is_of_machine = yarn_loader_dump(loader)->events[sample->event].record.flags &
                          YARN_DUMP_EVENT_IS_OF_MACHINE;
-    return err || !wakings->has_cores || !is_of_machine
+    return err || !loader->options->sched->has_cores || !is_of_machine
                ? err
-               : yarn_wakings_add_arrival(wakings, fields, sample);
+               : yarn_wakings_add_arrival(loader->wakings, fields, sample);
 }
 
 /* In no total, and only where the view is about scheduling. */
@@ -322,7 +288,7 @@ static int add_scheduling(struct yarn_loader *loader, const struct yarn_sample *
     };
     dump->events[sample->event].samples++;
     dump->last_ns = yarn_u64_max(dump->last_ns, sample->time_ns);
-    int err = loader->options->wakings ? take_waking(loader, sample) : 0;
+    int err = loader->options->sched ? take_waking(loader, sample) : 0;
     if (err || !loader->options->has_scheduling || !loader->options->timeline ||
         sample->time_ns < loader->from_ns || sample->time_ns > loader->to_ns)
         return err;

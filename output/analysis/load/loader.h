@@ -9,6 +9,7 @@
 
 #include "output/analysis/load/build_names.h"
 #include "output/analysis/load/load_options.h"
+#include "output/analysis/load/wakings.h"
 #include "output/analysis/time/phase.h"
 #include "output/analysis/value/number_map.h"
 #include "output/dump/shown.h"
@@ -20,16 +21,31 @@ struct yarn_late_name {
     uint32_t function;
 };
 
-/* A symbol of a dump that has no name. */
-struct yarn_nameless {
+enum yarn_loader_build {
+    YARN_LOADER_BUILD_UNKNOWN,
+    YARN_LOADER_BUILD_FIRST, /* of the file that was seen */
+    YARN_LOADER_BUILD_OTHER,
+};
+
+/* What a module's number stands for: all zero where the dump has none. */
+struct yarn_loader_module {
+    uint32_t module; /* of the profile */
+    uint32_t at;     /* 1 + its place in the dump's */
+    uint32_t lines;  /* 1 + that of the lines; 0: none */
+    enum yarn_loader_build build;
+};
+
+struct yarn_loader_symbol {
     uint64_t start, end;
-    uint32_t module; /* the dump's number */
+    uint32_t function; /* of the profile */
+    uint32_t module;   /* the dump's number */
+    bool is_nameless;
 };
 
 /* A frame whose name was not asked for. */
 struct yarn_unnamed {
     uint32_t frame;
-    struct yarn_nameless symbol;
+    struct yarn_loader_symbol symbol;
 };
 
 /* How far the reading of all files has come, in bytes. */
@@ -37,44 +53,33 @@ struct yarn_load_reached {
     uint64_t done, all;
 };
 
-enum yarn_loader_build {
-    YARN_LOADER_BUILD_UNKNOWN,
-    YARN_LOADER_BUILD_FIRST, /* of the file that was seen */
-    YARN_LOADER_BUILD_OTHER, /* and the index of the module in the dump */
-};
-
 struct yarn_loader {
     struct yarn_profile *profile;
     const struct yarn_load_options *options;
     struct yarn_load_reached reached;
-    const char *path, *shown;       /* of the file; legible */
-    uint32_t dump;                  /* index in the profile */
-    int64_t shift_ns;               /* of the times of the process's machine */
-    size_t nr_machines;             /* that were known before any dump was read */
-    uint64_t from_ns, to_ns;        /* samples outside are skipped */
-    struct yarn_number_map modules; /* survives an epoch, as do threads and events */
-    struct yarn_number_map builds;  /* modules: enum yarn_loader_build, or that + index */
-    struct yarn_number_map symbols; /* to functions */
-    struct yarn_number_map starts;  /* of symbols: index in `start_list` */
+    const char *path, *shown;           /* of the file; legible */
+    uint32_t dump;                      /* index in the profile */
+    int64_t shift_ns;                   /* of the times of the process's machine */
+    size_t nr_machines;                 /* that were known before any dump was read */
+    uint64_t from_ns, to_ns;            /* samples outside are skipped */
+    struct yarn_loader_module *modules; /* owned array by number; survives an epoch */
+    size_t nr_modules, modules_capacity;
+    struct yarn_loader_symbol *symbols; /* owned array by number */
+    size_t symbols_capacity;
     struct yarn_number_map frames;
     struct yarn_number_map stacks;
-    struct yarn_number_map line_modules; /* modules to those of the lines */
-    struct yarn_number_map symbol_lines; /* symbols to modules of the lines */
-    uint64_t *start_list;                /* owned array */
-    size_t nr_starts, starts_capacity;
     struct yarn_table raw_comms;                     /* raw pid to the name it had last */
     struct yarn_table threads;                       /* tid to thread of the profile */
     uint32_t first_thread, first_frame, first_stack; /* of the dump, in the profile */
     uint32_t first_stack_of_epoch;
     struct yarn_late_name *late_names; /* owned array */
     size_t nr_late_names, late_names_capacity;
-    struct yarn_number_map nameless_at;    /* symbols to `nameless` */
-    struct yarn_nameless *nameless;        /* owned array */
-    size_t nr_nameless, nameless_capacity; /* of the epoch */
-    struct yarn_unnamed *unnamed;          /* owned array; of the dump */
+    struct yarn_unnamed *unnamed; /* owned array; of the dump */
     size_t nr_unnamed, unnamed_capacity;
-    struct yarn_build_names *files;   /* borrowed; asked for them */
-    struct yarn_number_map module_at; /* modules to their place in the dump's */
+    struct yarn_build_names *files;     /* borrowed; asked for them */
+    struct yarn_wakings *wakings;       /* borrowed; of all files */
+    struct yarn_dump_visitor visitor;   /* what takes the records */
+    struct yarn_stream_reading reading; /* of the streams, where they are wanted */
     struct yarn_clock_phase phase;
     uint32_t phase_event;           /* of the dump, which it is of; YARN_DUMP_NONE: none yet */
     struct yarn_sched_loss *losses; /* owned array; of the dump */
@@ -89,6 +94,13 @@ static inline struct yarn_profile_dump *yarn_loader_dump(struct yarn_loader *loa
     return &loader->profile->dumps[loader->dump];
 }
 
+static inline struct yarn_loader_module yarn_loader_module(const struct yarn_loader *loader,
+                                                           uint32_t number)
+{
+    return number < loader->nr_modules ? loader->modules[number]
+                                       : (struct yarn_loader_module){.module = 0};
+}
+
 /* The thread that bears the tid now; one is made up where no record has named it. */
 YARN_MUST_CHECK int yarn_loader_thread(struct yarn_loader *loader, uint32_t tid,
                                        uint32_t *ret_thread);
@@ -101,7 +113,10 @@ extern const struct yarn_dump_visitor yarn_loader_visitor;
 /* As that one, with the times of all machines on one clock. */
 struct yarn_dump_visitor yarn_loader_shifted_visitor(const struct yarn_load_options *options);
 
-/* Members of it. */
+/* The loader's own visitor, and the streams', take each record. */
+struct yarn_dump_visitor yarn_loader_streams_visitor(const struct yarn_loader *loader);
+
+/* Members of the first. */
 int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record);
 int yarn_loader_on_thread_name(void *self, const struct yarn_dump_thread_name *record);
 int yarn_loader_on_thread_end(void *self, const struct yarn_dump_thread_end *record);
@@ -155,13 +170,11 @@ YARN_MUST_CHECK int yarn_loader_find_event(struct yarn_loader *loader,
 /* At the end: where several dumps have an event of one name with other filters or units. */
 YARN_MUST_CHECK int yarn_loader_tell_events_apart(struct yarn_profile *profile);
 
-/* Where lines are wanted: which module of theirs a module is, and a symbol is in; frames for what
- * is inlined at the last frame, which is that of the record; the place of each frame of the dump.
- */
+/* Where lines are wanted: 1 + which module of theirs a module is; frames for what is inlined at the
+ * last frame, which is that of the record; the place of each frame of the dump. */
 YARN_MUST_CHECK int yarn_loader_note_lines(struct yarn_loader *loader,
-                                           const struct yarn_dump_module *module);
-YARN_MUST_CHECK int yarn_loader_note_symbol(struct yarn_loader *loader,
-                                            const struct yarn_dump_symbol *symbol);
+                                           const struct yarn_dump_module *module,
+                                           uint32_t *ret_lines);
 YARN_MUST_CHECK int yarn_loader_add_inlined(struct yarn_loader *loader,
                                             const struct yarn_dump_frame *record);
 YARN_MUST_CHECK int yarn_loader_place_frames(struct yarn_loader *loader);

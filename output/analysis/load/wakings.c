@@ -33,7 +33,7 @@ int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
         .woken = {.thread = YARN_DUMP_NONE},
     };
     uint64_t flags = 0;
-    int err = yarn_raw_threads_note(&wakings->comms, &profile->strings, fields, raw);
+    int err = yarn_raw_threads_note(&profile->raw_comms, &profile->strings, fields, raw);
     if (err || !take_pid(fields, "common_pid", raw, &waking.waker.raw_pid))
         return err;
     if (thread != YARN_DUMP_NONE) {
@@ -169,17 +169,11 @@ int yarn_wakings_add_to_log(struct yarn_wakings *wakings, const struct yarn_prof
     for (size_t i = 0; !err && i < sched->nr_lives; i++)
         sched->lives[i].has_wakings =
             covers(wakings, sched->lives[i].birth_ns, sched->lives[i].end_ns);
-    return err;
-}
-
-int yarn_wakings_add_to_cores(const struct yarn_wakings *wakings, struct yarn_sched_cores *cores)
-{
-    int err = 0;
     for (size_t i = 0; !err && i < wakings->nr_arrivals; i++) {
         const struct yarn_waking_arrival *from = &wakings->arrivals[i];
         const struct yarn_sched_arrival arrival = {
             from->time_ns, from->cpu, {from->who.thread, from->who.raw_pid}};
-        err = yarn_sched_cores_add(cores, &arrival);
+        err = yarn_sched_cores_add(&sched->cores, &arrival);
     }
     return err;
 }
@@ -190,6 +184,5 @@ void yarn_wakings_fini(struct yarn_wakings *wakings)
     free(wakings->arrivals);
     free(wakings->covers);
     yarn_table_close(&wakings->threads);
-    yarn_table_close(&wakings->comms);
     *wakings = YARN_WAKINGS_EMPTY;
 }

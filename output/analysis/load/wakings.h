@@ -9,7 +9,6 @@
 #pragma once
 
 #include "output/analysis/profile/profile.h"
-#include "output/analysis/sched/cores.h"
 #include "output/analysis/sched/sched_log.h"
 #include "output/store/trace_fields.h"
 
@@ -40,18 +39,15 @@ struct yarn_waking_arrival {
 struct yarn_wakings {
     struct yarn_waking *list; /* owned array */
     size_t count, capacity;
-    struct yarn_waking_arrival *arrivals; /* owned array; where `has_cores` */
+    struct yarn_waking_arrival *arrivals; /* owned array */
     size_t nr_arrivals, arrivals_capacity;
     struct yarn_wakings_cover *covers; /* owned array */
     size_t nr_covers, covers_capacity;
     struct yarn_table threads; /* raw pid to thread, as samples had both */
-    struct yarn_table comms;   /* raw pid to the name it had last */
     bool has_other_numbers;    /* a thread has another number in its own namespace */
-    bool has_cores;            /* the caller's: arrivals are taken */
 };
 
-#define YARN_WAKINGS_EMPTY                                                                         \
-    ((struct yarn_wakings){.threads = YARN_TABLE_CLOSED, .comms = YARN_TABLE_CLOSED})
+#define YARN_WAKINGS_EMPTY ((struct yarn_wakings){.threads = YARN_TABLE_CLOSED})
 
 /* A sample of that event; `thread` it was taken of, or YARN_DUMP_NONE. Each: -ENOMEM. */
 YARN_MUST_CHECK int yarn_wakings_add(struct yarn_wakings *wakings, struct yarn_profile *profile,
@@ -62,12 +58,9 @@ YARN_MUST_CHECK int yarn_wakings_add_arrival(struct yarn_wakings *wakings,
                                              const struct yarn_trace_fields *fields,
                                              const struct yarn_sample *sample);
 /* Once all dumps are loaded: those of threads of the profile become wakings of the log, which is
- * not sorted yet; a waker of another process has its raw pid there. */
+ * not sorted yet; a waker of another process has its raw pid there. Arrivals become the log's. */
 YARN_MUST_CHECK int yarn_wakings_add_to_log(struct yarn_wakings *wakings,
                                             const struct yarn_profile *profile,
                                             struct yarn_sched_log *sched);
-/* After that: the arrivals, in order. */
-YARN_MUST_CHECK int yarn_wakings_add_to_cores(const struct yarn_wakings *wakings,
-                                              struct yarn_sched_cores *cores);
 /* Idempotent. */
 void yarn_wakings_fini(struct yarn_wakings *wakings);

@@ -53,6 +53,7 @@ int yarn_profile_init(struct yarn_profile *profile)
     *profile = (struct yarn_profile){
         .kernel_names = YARN_KERNEL_NAMES_CLOSED,
         .event_index = YARN_TABLE_CLOSED,
+        .raw_comms = YARN_TABLE_CLOSED,
         .module_index = YARN_TABLE_CLOSED,
         .function_index = YARN_TABLE_CLOSED,
     };
@@ -114,6 +115,7 @@ void yarn_profile_fini(struct yarn_profile *profile)
     yarn_places_fini(&profile->places);
     yarn_strings_fini(&profile->strings);
     yarn_table_close(&profile->event_index);
+    yarn_table_close(&profile->raw_comms);
     yarn_table_close(&profile->module_index);
     yarn_table_close(&profile->function_index);
     yarn_table_close(&profile->frame_index);

@@ -109,6 +109,7 @@ void yarn_sched_log_fini(struct yarn_sched_log *sched)
     free(sched->gaps);
     free(sched->groups);
     yarn_table_close(&sched->index);
+    yarn_sched_cores_fini(&sched->cores);
     *sched = YARN_SCHED_LOG_EMPTY;
 }
 

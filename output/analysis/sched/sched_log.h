@@ -15,6 +15,7 @@
 #pragma once
 
 #include "core/base/table.h"
+#include "output/analysis/sched/cores.h"
 
 /* The space of threads of processes that were not recorded; that of interrupts, with tid 0. */
 #define YARN_SCHED_FOREIGN UINT32_MAX
@@ -98,6 +99,8 @@ struct yarn_sched_log {
     struct yarn_sched_group *groups;
     size_t nr_groups, groups_capacity;
     struct yarn_table index; /* space and tid to group */
+    struct yarn_sched_cores cores;
+    bool has_cores;          /* the caller's: who came onto cores is taken */
     uint64_t from_ns, to_ns; /* what is looked at: the source's own */
     uint64_t nr_refused;     /* spans that contradict others, or belong to no life */
 };

@@ -209,6 +209,7 @@ int yarn_sched_log_sort(struct yarn_sched_log *sched)
     sched->readings = readings;
     join_gaps(sched);
     bound_gaps(sched);
+    yarn_sched_cores_sort(&sched->cores);
     for (uint32_t i = 0; !err && i < sched->nr_groups; i++)
         give_spans(sched, i);
     return err;

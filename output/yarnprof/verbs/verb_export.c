@@ -18,7 +18,6 @@ struct request {
     /* What the format needs beside the profile. */
     struct yarn_timeline timeline;
     struct yarn_sched_log sched;
-    struct yarn_wakings wakings;
 };
 
 static const struct yarn_argument arguments[] = {
@@ -123,9 +122,7 @@ static int show(void *self, struct yarn_profile *profile)
     struct request *request = self;
     struct yarn_timeline *timeline = &request->timeline;
     unsigned needs = request->format->needs;
-    int err = yarn_wakings_add_to_log(&request->wakings, profile, &request->sched);
-    if (!err)
-        err = yarn_timeline_sort(timeline);
+    int err = yarn_timeline_sort(timeline);
     if (!err)
         err = yarn_timeline_gather(timeline);
     if (err)
@@ -150,7 +147,6 @@ static int load_and_export(struct request *request, char *const *paths)
     request->timeline.order =
         needs & YARN_EXPORT_TRACKS ? YARN_TIMELINE_BY_TRACK : YARN_TIMELINE_BY_TIME;
     request->sched = YARN_SCHED_LOG_EMPTY;
-    request->wakings = YARN_WAKINGS_EMPTY;
     struct yarn_load_options options = {
         .by_cpu = needs & YARN_EXPORT_CPUS,
         .has_no_threads = !(needs & (YARN_EXPORT_THREADS | YARN_EXPORT_TIMES)) &&
@@ -159,7 +155,6 @@ static int load_and_export(struct request *request, char *const *paths)
         .has_scheduling = needs & YARN_EXPORT_RAW,
         .has_raw = needs & YARN_EXPORT_RAW,
         .sched = needs & YARN_EXPORT_RAW ? &request->sched : NULL,
-        .wakings = needs & YARN_EXPORT_RAW ? &request->wakings : NULL,
         .frames = request->format->frames,
     };
     unsigned shown = 0;
@@ -191,7 +186,6 @@ static void fini(void *self)
 {
     struct request *request = self;
     yarn_sched_log_fini(&request->sched);
-    yarn_wakings_fini(&request->wakings);
     yarn_timeline_fini(&request->timeline);
     yarn_select_fini(&request->select);
 }

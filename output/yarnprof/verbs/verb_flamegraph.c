@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/load/load_stream.h"
+#include "output/analysis/load/load_trace.h"
 #include "output/export/page/page.h"
 #include "output/export/page/spans.h"
 #include "output/yarnprof/io/memory.h"
@@ -57,8 +57,6 @@ struct side {
     struct yarn_profile profile;
     struct yarn_slices slices;
     struct yarn_sched_log sched;
-    struct yarn_wakings wakings;
-    struct yarn_sched_cores cores;
     bool is_loaded;
 };
 
@@ -84,8 +82,13 @@ static int fail(const struct request *request, int err)
     return YARN_STATUS_FAILED;
 }
 
-/* An exit status, or -1 for success. */
-static int load(const struct request *request, char *const *paths, struct side *side)
+static bool are_streams_asked(const struct request *request)
+{
+    return request->couplebreak || request->load;
+}
+
+/* An exit status, or -1 for success. Why no more switches: too many are no events of the page. */
+static int load(struct request *request, char *const *paths, struct side *side)
 {
     struct yarn_load_options options = {
         .frames = request->has_lines ? YARN_FRAMES_BY_LINE : YARN_FRAMES_BY_FUNCTION,
@@ -94,11 +97,13 @@ static int load(const struct request *request, char *const *paths, struct side *
         .take_self = &side->slices,
     };
     side->sched = YARN_SCHED_LOG_EMPTY;
-    side->wakings = YARN_WAKINGS_EMPTY;
-    side->wakings.has_cores = !request->before;
+    side->sched.has_cores = !request->before;
     if (!request->before) {
         options.sched = &side->sched;
-        options.wakings = &side->wakings;
+        options.streams = &request->streams;
+        request->streams.has_no_samples = true;
+        if (!are_streams_asked(request) && !request->time)
+            request->streams.switches_most = YARN_PAGE_ENTRIES_MAX;
     }
     yarn_slices_init(&side->slices, &request->select.filter);
     int status = yarn_select_load_view("flamegraph", &request->select,
@@ -113,15 +118,14 @@ static int load_trace(struct request *request, char *const *paths, struct side *
 {
     int status = -1;
     side->sched = YARN_SCHED_LOG_EMPTY;
-    side->wakings = YARN_WAKINGS_EMPTY;
+    side->sched.has_cores = true;
     yarn_slices_init(&side->slices, &request->select.filter);
     int err = yarn_profile_init(&side->profile);
     side->is_loaded = !err;
     for (; !err && status < 0 && *paths; paths++)
         status = yarn_stream_list_add(&request->streams, "flamegraph", *paths);
     for (size_t i = 0; status < 0 && !err && i < request->streams.count; i++)
-        err = yarn_profile_load_stream(&side->profile, request->streams.list[i], &side->sched,
-                                       &side->cores);
+        err = yarn_profile_load_trace(&side->profile, request->streams.list[i], &side->sched);
     if (status >= 0)
         return status;
     yarn_time_range_on_clock(&request->select.time, side->profile.start_ns, 0, &side->sched.from_ns,
@@ -139,8 +143,6 @@ static void side_fini(struct side *side)
 {
     yarn_slices_fini(&side->slices);
     yarn_sched_log_fini(&side->sched);
-    yarn_wakings_fini(&side->wakings);
-    yarn_sched_cores_fini(&side->cores);
     if (side->is_loaded)
         yarn_profile_fini(&side->profile);
 }
@@ -190,16 +192,14 @@ static int make_tables(struct request *request, struct side *side)
 {
     struct yarn_sched_view view = {.profile = &side->profile,
                                    .sched = &side->sched,
-                                   .comms = request->is_trace ? NULL : &side->wakings.comms,
                                    .has_wakers = true,
-                                   .cores = &side->cores,
+                                   .has_cores = true,
                                    .limit = TABLE_ROWS};
     size_t size;
     struct yarn_out out = {.format = YARN_OUT_JSON,
                            .file = open_memstream(&request->tables, &size)};
     if (!out.file)
         return -ENOMEM;
-    yarn_sched_cores_sort(&side->cores);
     int err = yarn_sched_view_build(&view, &request->select.choices[0]);
     if (!err)
         err = yarn_out_begin_json(&out);
@@ -210,33 +210,22 @@ static int make_tables(struct request *request, struct side *side)
     return fclose(out.file) && !err ? -ENOMEM : err;
 }
 
-static int add_wakings(struct side *side)
-{
-    int err = yarn_wakings_add_to_log(&side->wakings, &side->profile, &side->sched);
-    if (!err)
-        err = yarn_wakings_add_to_cores(&side->wakings, &side->cores);
-    return err ? err : yarn_sched_log_sort(&side->sched);
-}
-
 /* When threads ran, and single events, unless they are too many. An exit status, or -1. */
-static int load_sched(struct request *request, char *const *paths, struct side *side)
+static int load_sched(struct request *request, struct side *side)
 {
-    bool is_asked = request->couplebreak || request->load;
+    bool is_asked = are_streams_asked(request);
     if (request->before || (!is_recorded(&side->sched) && !is_asked))
         return -1;
-    int err = request->is_trace ? 0 : add_wakings(side);
+    int err = request->is_trace ? 0 : yarn_sched_log_sort(&side->sched);
     if (!err)
         err = make_tables(request, side);
     if (err)
         return fail(request, err);
-    if (request->is_trace)
-        return couplebreak(request);
-    int status = -1;
-    if (!is_asked && count_switches(&side->sched) > YARN_PAGE_ENTRIES_MAX)
+    if (!request->is_trace && !is_asked && count_switches(&side->sched) > YARN_PAGE_ENTRIES_MAX) {
         request->nr_unread = count_switches(&side->sched);
-    else
-        status = yarn_stream_list_add_dumps(&request->streams, "flamegraph", paths, &side->profile);
-    return status < 0 ? couplebreak(request) : status;
+        yarn_stream_list_fini(&request->streams);
+    }
+    return couplebreak(request);
 }
 
 static int write_page(const struct request *request, struct side *before, struct side *after)
@@ -257,7 +246,7 @@ static int write_page(const struct request *request, struct side *before, struct
         .title =
             request->title || !request->is_trace ? request->title : request->streams.list[0]->path,
         .streams = request->page_streams,
-        .nr_streams = request->streams.count,
+        .nr_streams = request->page_streams ? request->streams.count : 0,
         .nr_unread = request->nr_unread,
         .tables = request->tables,
     };
@@ -290,7 +279,7 @@ static int make_page(struct request *request, char *const *paths, struct side *b
             (const struct yarn_profile *const[]){&after->profile, &before->profile},
             request->before ? 2 : 1);
     if (status < 0)
-        status = load_sched(request, paths, after);
+        status = load_sched(request, after);
     return status < 0 ? write_page(request, before, after) : status;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "output/analysis/load/load_stream.h"
+#include "output/analysis/load/load_trace.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"
@@ -12,7 +12,6 @@
 struct request {
     struct yarn_view view;
     bool is_timeline, has_wakers, has_cores;
-    struct yarn_sched_cores cores;         /* of all threads, where that is shown */
     bool is_trace;                         /* what is looked at is no dump */
     const char *couplebreak, *save, *load; /* NULL: not asked for */
     const char *time;
@@ -65,24 +64,18 @@ static int take(void *self, int id, const char *value, const char **ret_right)
 }
 
 static int show(struct request *request, const struct yarn_profile *profile,
-                struct yarn_sched_log *sched, struct yarn_wakings *wakings)
+                struct yarn_sched_log *sched)
 {
     struct yarn_sched_view view = {.profile = profile,
                                    .sched = sched,
-                                   .comms = request->is_trace ? NULL : &wakings->comms,
                                    .is_timeline = request->is_timeline,
                                    .has_wakers = request->has_wakers,
-                                   .cores = request->has_cores ? &request->cores : NULL,
+                                   .has_cores = request->has_cores,
                                    .shown = &request->shown,
                                    .limit = yarn_view_limit(&request->view, 0)};
     if (request->couplebreak)
         view.streams = &request->streams;
-    int err = request->is_trace ? 0 : yarn_wakings_add_to_log(wakings, profile, sched);
-    if (!err && !request->is_trace)
-        err = yarn_wakings_add_to_cores(wakings, &request->cores);
-    yarn_sched_cores_sort(&request->cores);
-    if (!err)
-        err = yarn_sched_log_sort(sched);
+    int err = yarn_sched_log_sort(sched);
     if (!err)
         err = yarn_sched_view_build(&view, &request->view.select.choices[0]);
     int status = err ? -1 : yarn_out_open(&request->view.out, "sched");
@@ -130,7 +123,7 @@ static int load_traces(struct request *request, char *const *paths, struct yarn_
         status = yarn_stream_list_add(&request->streams, "sched", *paths);
     for (size_t i = 0; status < 0 && i < request->streams.count; i++) {
         struct yarn_stream *stream = request->streams.list[i];
-        err = yarn_profile_load_stream(ret_profile, stream, sched, &request->cores);
+        err = yarn_profile_load_trace(ret_profile, stream, sched);
         if (err)
             yarn_complain("sched", "%s: %s", stream->path, yarn_memory_why(err));
         status = err ? YARN_STATUS_FAILED : -1;
@@ -143,24 +136,17 @@ static int load_traces(struct request *request, char *const *paths, struct yarn_
 }
 
 static int load_dumps(struct request *request, char *const *paths, struct yarn_sched_log *sched,
-                      struct yarn_wakings *wakings, struct yarn_profile *ret_profile)
+                      struct yarn_profile *ret_profile)
 {
-    wakings->has_cores = request->has_cores;
+    const bool has_streams = request->couplebreak || request->save || request->load;
     struct yarn_load_options options = {
         .sched = sched,
-        .wakings = wakings,
+        .streams = has_streams ? &request->streams : NULL,
         .has_no_threads = true,
         .has_no_code = !request->has_wakers,
         .frames = YARN_FRAMES_BY_FUNCTION,
     };
-    int status =
-        yarn_select_load_view("sched", &request->view.select, 0, paths, &options, ret_profile);
-    if (status < 0 && (request->couplebreak || request->save || request->load)) {
-        status = yarn_stream_list_add_dumps(&request->streams, "sched", paths, ret_profile);
-        if (status >= 0)
-            yarn_profile_fini(ret_profile);
-    }
-    return status;
+    return yarn_select_load_view("sched", &request->view.select, 0, paths, &options, ret_profile);
 }
 
 /* Without couplebreak no event is shown. */
@@ -175,14 +161,14 @@ static int choose(struct request *request, const struct yarn_profile *profile)
     return yarn_select_choose_records("sched", &request->view.select, &known, profile);
 }
 
-static int load_and_show(struct request *request, char *const *paths, struct yarn_sched_log *sched,
-                         struct yarn_wakings *wakings)
+static int load_and_show(struct request *request, char *const *paths, struct yarn_sched_log *sched)
 {
     struct yarn_profile profile;
+    sched->has_cores = request->has_cores;
     int status = yarn_stream_list_kind("sched", paths, &request->is_trace);
     if (status < 0)
         status = request->is_trace ? load_traces(request, paths, sched, &profile)
-                                   : load_dumps(request, paths, sched, wakings, &profile);
+                                   : load_dumps(request, paths, sched, &profile);
     if (status >= 0)
         return status;
     status = couplebreak(request);
@@ -191,7 +177,7 @@ static int load_and_show(struct request *request, char *const *paths, struct yar
     if (status < 0)
         status = choose(request, &profile);
     if (status < 0)
-        status = show(request, &profile, sched, wakings);
+        status = show(request, &profile, sched);
     yarn_profile_fini(&profile);
     return status;
 }
@@ -200,17 +186,15 @@ static int run(void *self, char **operands)
 {
     struct request *request = self;
     struct yarn_sched_log sched = YARN_SCHED_LOG_EMPTY;
-    struct yarn_wakings wakings = YARN_WAKINGS_EMPTY;
     char **paths = NULL;
     int status = -1;
     if (request->load)
         status = yarn_saved_view_open(&request->saved, "sched", request->load, operands,
                                       request->time != NULL, &request->view.select, &paths);
     if (status < 0)
-        status = load_and_show(request, paths ? paths : operands, &sched, &wakings);
+        status = load_and_show(request, paths ? paths : operands, &sched);
     free(paths);
     yarn_sched_log_fini(&sched);
-    yarn_wakings_fini(&wakings);
     return status;
 }
 
@@ -219,7 +203,6 @@ static void fini(void *self)
     struct request *request = self;
     yarn_stream_list_fini(&request->streams);
     yarn_saved_view_fini(&request->saved);
-    yarn_sched_cores_fini(&request->cores);
     yarn_select_fini(&request->view.select);
 }
 

@@ -512,22 +512,20 @@ static int show(struct request *request, struct yarn_timeline *timeline)
 }
 
 /* An exit status, or -1. */
-static int open_streams(struct request *request, char *const *paths,
-                        const struct yarn_profile *profile)
+static int couplebreak(struct request *request)
 {
     if (!request->couplebreak)
         return -1;
-    int status = yarn_stream_list_add_dumps(&request->streams, "script", paths, profile);
-    if (status < 0)
-        status = yarn_stream_list_couplebreak(&request->streams, "script", request->couplebreak);
     request->script.streams = &request->streams;
-    return status;
+    return yarn_stream_list_couplebreak(&request->streams, "script", request->couplebreak);
 }
 
 static int run_dumps(struct request *request, char *const *paths)
 {
     struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
-    struct yarn_load_options options = {.timeline = &timeline, .has_scheduling = true};
+    struct yarn_load_options options = {.timeline = &timeline,
+                                        .has_scheduling = true,
+                                        .streams = request->couplebreak ? &request->streams : NULL};
     struct yarn_profile profile;
     int status =
         yarn_select_load_view("script", &request->view.select, 0, paths, &options, &profile);
@@ -537,7 +535,7 @@ static int run_dumps(struct request *request, char *const *paths)
         struct yarn_filter known = request->view.select.filter;
         if (request->couplebreak) /* whose targets have events that no dump knows */
             known.lists[YARN_FILTER_EVENT] = NULL;
-        status = open_streams(request, paths, &profile);
+        status = couplebreak(request);
         if (status < 0)
             status = yarn_select_choose_records("script", &request->view.select, &known, &profile);
         if (status < 0)

@@ -73,7 +73,7 @@ const char *yarn_sched_view_foreign(const struct yarn_sched_view *view, uint32_t
 {
     if (!tid)
         return "<idle>";
-    uint32_t comm = view->comms ? yarn_table_find(view->comms, tid) : YARN_TABLE_NONE;
+    uint32_t comm = yarn_table_find(&view->profile->raw_comms, tid);
     return yarn_profile_text(view->profile, comm == YARN_TABLE_NONE ? 0 : comm);
 }
 
@@ -470,7 +470,7 @@ static int put_json(const struct yarn_sched_view *view, const struct yarn_out *o
         err = yarn_sched_wakers(view, out);
     if (!err && view->has_wakers)
         err = yarn_sched_locks(view, out);
-    if (!err && view->cores)
+    if (!err && view->has_cores)
         err = yarn_sched_wait_for_core(view, out);
     if (!err && view->streams)
         yarn_stream_list_json(view->streams, view->shown, out);
@@ -482,7 +482,7 @@ int yarn_sched_print(const struct yarn_sched_view *view, const struct yarn_out *
 {
     if (out->json)
         return put_json(view, out);
-    if (view->cores)
+    if (view->has_cores)
         return yarn_sched_wait_for_core(view, out);
     if (view->has_wakers) {
         int err = yarn_sched_wakers(view, out);

@@ -6,7 +6,6 @@
  */
 #pragma once
 
-#include "output/analysis/sched/cores.h"
 #include "output/analysis/sched/sums.h"
 #include "output/fold/choice.h"
 #include "output/yarnprof/io/out.h"
@@ -19,10 +18,9 @@ struct yarn_sched_row {
 
 struct yarn_sched_view {
     const struct yarn_profile *profile;
-    const struct yarn_table *comms;         /* names by raw pid; NULL: of a trace file */
     bool is_timeline;                       /* of text a line a thread */
     bool has_wakers;                        /* who woke whom is shown */
-    const struct yarn_sched_cores *cores;   /* sorted; NULL: who had the core is not shown */
+    bool has_cores;                         /* who had the core is shown */
     const struct yarn_sched_log *sched;     /* sorted; owners are threads of the profile */
     uint64_t from_ns, to_ns;                /* what is looked at, within the recording */
     const struct yarn_stream_list *streams; /* NULL: couplebreak is not shown */

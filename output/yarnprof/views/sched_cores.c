@@ -60,7 +60,7 @@ static void on_came(void *self, const struct yarn_sched_span *span, uint32_t cpu
         return;
     all->first_of_wait = all->count;
     uint64_t from_ns = yarn_u64_max(all->from_ns, all->view->from_ns);
-    yarn_sched_cores_between(all->view->cores, span->cpu, from_ns, at_ns, add_holder, all);
+    yarn_sched_cores_between(&all->view->sched->cores, span->cpu, from_ns, at_ns, add_holder, all);
 }
 
 static int by_pair(const void *a, const void *b)
@@ -186,7 +186,7 @@ static const struct yarn_show_column columns[] = {
 
 static const char *why_none(const struct yarn_sched_view *view)
 {
-    return view->cores->count
+    return view->sched->cores.count
                ? "none of these threads is known to have waited for a core\n"
                : "who was on the cores is not known: that needs YARN_SCHED=tracepoints:all, "
                  "CAP_PERFMON (or perf_event_paranoid -1) and a readable tracefs\n";
@@ -207,7 +207,7 @@ int yarn_sched_wait_for_core(const struct yarn_sched_view *view, const struct ya
 {
     struct yarn_show_table table = {.out = out, .self = view, .parts = {columns}};
     struct collection all = {.view = view};
-    if (view->cores->count)
+    if (view->sched->cores.count)
         collect(&all);
     if (!all.err && (all.count || out->format != YARN_OUT_TEXT))
         yarn_show_rows(&table, "wait_for_core", all.list, all.count, sizeof *all.list, view->limit);

@@ -68,33 +68,6 @@ int yarn_stream_list_add(struct yarn_stream_list *streams, const char *verb, con
     return -1;
 }
 
-/* Both are in the order in which the files were read; a dump that lost its process has no stream.
- */
-static void find_dumps(struct yarn_stream_list *streams, const struct yarn_profile *profile)
-{
-    uint32_t next = 0;
-    for (size_t i = 0; i < streams->count; i++) {
-        struct yarn_stream *stream = streams->list[i];
-        uint32_t dump = next;
-        while (dump < profile->nr_dumps && profile->dumps[dump].process.pid != stream->pid)
-            dump++;
-        stream->dump = dump < profile->nr_dumps ? dump : YARN_DUMP_NONE;
-        next = dump < profile->nr_dumps ? dump + 1 : next;
-    }
-}
-
-int yarn_stream_list_add_dumps(struct yarn_stream_list *streams, const char *verb,
-                               char *const *paths, const struct yarn_profile *profile)
-{
-    struct yarn_sources sources = {0};
-    int status = yarn_select_sources(verb, paths, &sources);
-    for (size_t i = 0; status < 0 && i < sources.count; i++)
-        status = yarn_stream_list_add(streams, verb, sources.list[i].path);
-    yarn_sources_fini(&sources);
-    find_dumps(streams, profile);
-    return status;
-}
-
 struct yarn_stream *yarn_stream_list_of_dump(const struct yarn_stream_list *streams, uint32_t dump)
 {
     size_t low = 0, high = streams->count;

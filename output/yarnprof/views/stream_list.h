@@ -20,10 +20,6 @@ YARN_MUST_CHECK int yarn_stream_list_kind(const char *verb, char *const *paths, 
 /* All streams of a file. Complains itself; an exit status, or -1. */
 YARN_MUST_CHECK int yarn_stream_list_add(struct yarn_stream_list *streams, const char *verb,
                                          const char *path);
-/* The same of the dumps that `paths` name, of which the profile was made: streams know theirs. */
-YARN_MUST_CHECK int yarn_stream_list_add_dumps(struct yarn_stream_list *streams, const char *verb,
-                                               char *const *paths,
-                                               const struct yarn_profile *profile);
 /* NULL: the process has none. */
 struct yarn_stream *yarn_stream_list_of_dump(const struct yarn_stream_list *streams, uint32_t dump);
 /* Couplebreak of these: pids, paths or file names, separated by commas; "" is all. As add. */

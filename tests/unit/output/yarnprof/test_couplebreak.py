@@ -8,6 +8,7 @@ import io
 import json
 import pathlib
 import random
+import shutil
 import struct
 import sys
 
@@ -48,6 +49,17 @@ class Couplebreak(WithDumps):
                 stream = got["streams"][0]
                 self.assertEqual((stream["ids"], stream["n_couplebreak_events"]), (ids, len(ids)))
                 self.assertEqual(stream["flags"], (-10000 in ids) | (-10001 in ids) << 1)
+
+    def test_each_dump_is_read_once(self):
+        """What is said of a folder while its dumps are read is said once."""
+        folder = self.folder / "folder"
+        folder.mkdir()
+        shutil.copy(self.app, folder)
+        (folder / "empty").touch()
+        for verb in ("sched", "script", "flamegraph"):
+            result = run(verb, "--couplebreak", folder, "-o", self.folder / "out")
+            self.assertEqual(result.returncode, 0, result.stderr)
+            self.assertEqual(result.stderr.count("empty file skipped"), 1, (verb, result.stderr))
 
     def test_the_table_is_the_same_with_and_without(self):
         path, _ = self.trace(1, 400)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "output/analysis/load/load_stream.h"
+#include "output/analysis/load/load_trace.h"
 
 #include <stdlib.h>
 
@@ -19,7 +19,6 @@ struct reading {
     struct yarn_profile *profile;
     struct yarn_stream *stream;
     struct yarn_sched_log *sched;
-    struct yarn_sched_cores *all_cores;
     uint32_t dump;
     size_t first_life;
     bool has_wakings;
@@ -94,7 +93,7 @@ static int add_arrival(struct reading *reading, uint32_t cpu, uint64_t time_ns, 
         .cpu = cpu & (CORES_MAX - 1),
         .who = {at == YARN_TABLE_NONE ? UINT32_MAX : reading->sched->lives[at].owner, pid},
     };
-    return yarn_sched_cores_add(reading->all_cores, &arrival);
+    return yarn_sched_cores_add(&reading->sched->cores, &arrival);
 }
 
 static int take_switch(struct reading *reading, const struct yarn_entry *entry)
@@ -147,7 +146,7 @@ static int pass_gap(struct reading *reading, uint32_t cpu)
                                                YARN_SCHED_NOBODY_KNOWN};
     int err = core->is_known ? add_span(reading, core->pid, &span) : 0;
     if (!err && core->is_known)
-        err = yarn_sched_cores_add(reading->all_cores, &unknown);
+        err = yarn_sched_cores_add(&reading->sched->cores, &unknown);
     core->is_known = false;
     return err;
 }
@@ -223,15 +222,14 @@ static int read_entries(struct reading *reading, const struct yarn_entry *entrie
     return err || !count ? err : end(reading, entries[count - 1].time_ns);
 }
 
-int yarn_profile_load_stream(struct yarn_profile *profile, struct yarn_stream *stream,
-                             struct yarn_sched_log *sched, struct yarn_sched_cores *cores)
+int yarn_profile_load_trace(struct yarn_profile *profile, struct yarn_stream *stream,
+                            struct yarn_sched_log *sched)
 {
     size_t count;
     const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
     struct reading reading = {.profile = profile,
                               .stream = stream,
                               .sched = sched,
-                              .all_cores = cores,
                               .first_life = sched->nr_lives,
                               .lives = YARN_TABLE_CLOSED,
                               .cores = calloc(CORES_MAX, sizeof *reading.cores)};
