@@ -11,6 +11,7 @@ import errno
 import os
 import pathlib
 import random
+import signal
 import struct
 import subprocess
 import sys
@@ -23,7 +24,7 @@ import harness
 LIBRARY = pathlib.Path(sys.argv.pop(1)).resolve() if len(sys.argv) > 1 else None
 HOST = harness.HOSTS / "lifetime"
 PLUGIN = harness.HOSTS / "libdlloop_alpha.so"
-HANG_SECONDS = 30
+HANG_SECONDS = 60
 FOR_EVER = 1 << 62
 SAMPLED = 60
 COUNTED = 6
@@ -38,6 +39,19 @@ class Outcome:
         self.dumps = sorted(folder.glob("*.dump*"))
 
 
+def finish(process):
+    """In steps of a second: a machine that stands still for long takes one of them."""
+    for _ in range(HANG_SECONDS):
+        try:
+            outputs = process.communicate(timeout=1)
+        except subprocess.TimeoutExpired:
+            continue
+        return subprocess.CompletedProcess(process.args, process.returncode, *outputs)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.communicate()
+    raise subprocess.TimeoutExpired(process.args, HANG_SECONDS)
+
+
 def run_host(call=(0, 0), error=errno.ENOMEM, alloc=(0, 0), preload=True, check=None, **variables):
     with tempfile.TemporaryDirectory(prefix="yarn-fault.") as name:
         folder = pathlib.Path(name)
@@ -49,15 +63,16 @@ def run_host(call=(0, 0), error=errno.ENOMEM, alloc=(0, 0), preload=True, check=
                 LD_PRELOAD=str(LIBRARY), FAULT_FILE=str(plan), YARN_OUTPUT=f"{folder}/d/"
             )
         environment.update(variables)
-        run = subprocess.run(
+        process = subprocess.Popen(
             [str(HOST), str(PLUGIN)],
             env=environment,
             cwd=folder,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=HANG_SECONDS,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
-        outcome = Outcome(run, PLAN.unpack(plan.read_bytes()), folder / "d")
+        outcome = Outcome(finish(process), PLAN.unpack(plan.read_bytes()), folder / "d")
         if check:
             check(outcome)
         return outcome
