@@ -30,6 +30,7 @@ class Case:
     varies: tuple = ()
     differs: tuple = ()
     files_vary: tuple = ()  # patterns of names whose files are not compared
+    states_vary: tuple = ()  # patterns of lines of states that are not compared
     preloads: tuple = ()  # other libraries; "yarn" says where ours stands among them
     rightly: str = ""  # the reason why it may come to another end altogether with the preload
     user: str = "any"  # "root": skipped for others; "ordinary": uid 65534 even for root

@@ -62,7 +62,7 @@ def run_as_ordinary_user():
     """Runs this program again as that user, who gets copies of all that it needs."""
     rest = [argument for argument in sys.argv[1:] if argument not in ("--user", "--install")]
     script = HERE.parent / "e2e" / "as_nobody"
-    os.execv(script, [script, harness.BUILD, sys.executable, __file__, *rest])
+    os.execv(script, [script, "65534", harness.BUILD, sys.executable, __file__, *rest])
 
 
 def is_for(case, uid):

@@ -71,14 +71,15 @@ def hide_serials(name):
     return SERIAL.sub("#", name[0])
 
 
-def states_of(run):
-    return {NAMES.sub(hide_serials, line) for line in run.states}
+def states_of(case, run):
+    lines = {NAMES.sub(hide_serials, line) for line in run.states}
+    return {line for line in lines if not any(re.search(what, line) for what in case.states_vary)}
 
 
-def state_difference(plains, profileds):
+def state_difference(case, plains, profileds):
     """Lines that all runs with the preload have and none without, or the other way round."""
-    plain = [states_of(run) for run in plains]
-    profiled = [states_of(run) for run in profileds]
+    plain = [states_of(case, run) for run in plains]
+    profiled = [states_of(case, run) for run in profileds]
     gained = set.intersection(*profiled) - set.union(*plain)
     lost = set.intersection(*plain) - set.union(*profiled)
     return [f"state gained: {line}" for line in sorted(gained)] + [
@@ -141,12 +142,12 @@ class Judge:
     def compare_states(self, case, plains, profileds):
         """Runs again where they differ: by chance a process ends earlier or later."""
         for _ in range(3):
-            lines = state_difference(plains, profileds)
+            lines = state_difference(case, plains, profileds)
             if not lines:
                 return []
             plains.append(self.runner.run(case, False, True))
             profileds.append(self.runner.run(case, True, True))
-        return state_difference(plains, profileds)
+        return state_difference(case, plains, profileds)
 
     def check_dumps(self, case, plain, profiled):
         """Of the profiled run, which was the last. Of the two times the less: both are guessed by
