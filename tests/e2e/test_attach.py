@@ -7,8 +7,9 @@ import signal
 import time
 import unittest
 
+import control
 import harness
-from outside import CHILDREN, IMAGES, SPLIT, RELAYS, Case, name_of
+from outside import CHILDREN, IMAGES, SPLIT, RELAYS, Case, child_of, name_of
 
 
 class Running(Case):
@@ -26,6 +27,16 @@ class Running(Case):
         command = [harness.YARNPROF, "record", "-p", pids, "-o", f"{folder}/", *options]
         return self.finished(harness.start(command, folder, preload=False), time.monotonic(), folder)
 
+    def attach_and_interrupt(self, pid, worker, *options):
+        """When the worker has had half a second of CPU time."""
+        folder, begun = self.folder(), time.monotonic()
+        command = [harness.YARNPROF, "record", "-p", pid, "-o", f"{folder}/", *options]
+        recorder = harness.start(command, folder, preload=False)
+        control.wait_until(lambda: any(folder.iterdir()))
+        control.let_work(worker, 0.5)
+        recorder.send_signal(signal.SIGINT)
+        return self.finished(recorder, begun, folder)
+
     def assert_recorded(self, run):
         """Nothing but record's own line is said."""
         self.assertEqual((run.status, run.stderr), (0, b""))
@@ -36,7 +47,6 @@ class Running(Case):
         time.sleep(0.2)
         run = self.attach(process.pid, "--duration=0.5s")
         self.assert_recorded(run)
-        self.assertLess(run.wall_seconds, 5)
         self.assertIsNone(process.poll())
         output, _ = process.communicate(timeout=harness.HANG_SECONDS)
         self.assertEqual((process.returncode, output), self.outside_without([SPLIT, "12"])[:2])
@@ -55,12 +65,7 @@ class Running(Case):
     def test_an_interrupt_ends_the_recording_alone(self):
         process = self.begin(["sh", "-c", f"{SPLIT} 1000; exit 5"])
         time.sleep(0.2)
-        folder = self.folder()
-        command = [harness.YARNPROF, "record", "-p", process.pid, "--tree", "-o", f"{folder}/"]
-        recorder = harness.start(command, folder, preload=False)
-        time.sleep(0.6)
-        recorder.send_signal(signal.SIGINT)
-        run = self.finished(recorder, time.monotonic(), folder)
+        run = self.attach_and_interrupt(process.pid, child_of(process.pid), "--tree")
         self.assert_recorded(run)
         self.assertIsNone(process.poll())
         self.assert_whole(run)
@@ -102,9 +107,9 @@ class Running(Case):
 
     def test_threads_that_hand_on_their_work_are_all_found(self):
         for _ in range(3):
-            process = self.begin([RELAYS, "5"])
+            process = self.begin([RELAYS, "4"])
             time.sleep(0.1)
-            run = self.attach(process.pid, "--duration=800")
+            run = self.attach_and_interrupt(process.pid, process.pid)
             self.assert_recorded(run)
             trust = harness.trust(run.dumps)
             self.assertEqual(trust["stacks_complete"], trust["samples"])
