@@ -3,6 +3,7 @@
 """What people type who come from other profilers: each row of habits.tsv works, or ends with one line that leads
 on, which matches the row's expression. FILE is a dump that lies in the working folder."""
 
+import json
 import os
 import pathlib
 import re
@@ -91,7 +92,7 @@ class Newest(unittest.TestCase):
     def newest(self, verb, *words):
         done = subprocess.run([YARNPROF, verb, *words], cwd=self.folder, capture_output=True, text=True,
                               errors="replace", check=False)
-        found = re.findall(rf"^yarnprof {verb}: (.*) is the newest here$", done.stderr, re.MULTILINE)
+        found = re.findall(rf"^yarnprof {verb}: (.*) is the newest here(?:, with \d+ more of its run)?$", done.stderr, re.MULTILINE)
         self.assertEqual(len(found), 1, done.stderr)
         return found[0]
 
@@ -113,6 +114,25 @@ class Newest(unittest.TestCase):
         self.assertEqual(self.newest("info"), "runs")
         self.put("runs/c.dump", 2500, run="two")
         self.assertEqual(self.newest("info"), "runs/b.dump")
+
+    @unittest.skipIf(IS_SANITIZED, "nothing of ours can be preloaded")
+    def test_all_dumps_of_the_newest_record(self):
+        """Of several processes each has a dump: the newest alone would be a part of what was recorded."""
+        self.put("a.dump", 2000, run="one")
+        self.put("b.dump", 3000, run="one")
+        self.put("other.dump", 1000, run="two")
+        done = subprocess.run([YARNPROF, "info", "--format=json"], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertEqual({dump["path"] for dump in json.loads(done.stdout)["dumps"]}, {"a.dump", "b.dump"})
+        self.assertEqual(done.stderr, "yarnprof info: b.dump is the newest here, with 1 more of its run\n")
+
+    @unittest.skipIf(IS_SANITIZED, "nothing of ours can be preloaded")
+    def test_what_record_names_is_what_it_wrote(self):
+        for _ in range(2):
+            done = subprocess.run([YARNPROF, "record", "--empty=keep", "sh", "-c", "true; /bin/true; /bin/true; true"],
+                                  cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertRegex(done.stderr, r"in 3 dumps, .*; see: yarnprof info\]")
+        done = subprocess.run([YARNPROF, "info"], cwd=self.folder, capture_output=True, text=True, check=True)
+        self.assertRegex(done.stderr, "is the newest here, with 2 more of its run")
 
     def test_there_is_none(self):
         done = subprocess.run([YARNPROF, "report"], cwd=self.folder, capture_output=True, text=True, check=False)

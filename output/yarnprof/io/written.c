@@ -153,6 +153,14 @@ void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_
     gather(folder->path, folder->depth, since_ns, ret_sources);
 }
 
+/* There they are found without their names: a FILE left out is the newest, with its run. */
+static bool is_working_folder(const char *path)
+{
+    struct stat one, other;
+    return stat(path, &one) == 0 && stat(".", &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
 struct yarn_written yarn_written_read(const struct yarn_written_folder *folder, uint64_t since_ns,
                                       const char *run)
 {
@@ -165,8 +173,10 @@ struct yarn_written yarn_written_read(const struct yarn_written_folder *folder, 
         read_all(&sources, run, &written);
     if (written.is_unread)
         written.nr_dumps = sources.count;
-    if (written.nr_dumps != 1)
+    if (written.nr_dumps != 1 && !is_working_folder(folder->path))
         (void)snprintf(written.path, sizeof written.path, "%s", folder->path);
+    else if (written.nr_dumps != 1)
+        written.path[0] = 0;
     yarn_sources_fini(&sources);
     return written;
 }

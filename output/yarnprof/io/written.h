@@ -25,7 +25,7 @@ struct yarn_written {
     uint64_t samples, lost, bytes;
     uint64_t nr_processes; /* as far as they are known: with children that had no dump */
     bool is_unread;        /* they could not be read back: their number is all that is known */
-    char path[4096];       /* of the one dump, else the folder */
+    char path[4096];       /* of the one dump, else the folder; empty: this one */
     char events[2048];     /* those that were not had as asked, and why; empty: none */
     char fault[1024];      /* why a recording failed or has no sample; empty: nothing is known */
 };

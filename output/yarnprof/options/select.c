@@ -126,17 +126,83 @@ static void look_into(struct newest *newest, const char *folder, bool is_deep)
         (void)closedir(entries);
 }
 
-bool yarn_newest_find(const char *verb, char ret_path[PATH_MAX])
+static int fail(const char *verb, const struct yarn_source_failure *failure, int err)
 {
-    struct newest newest = {.is_any = false};
-    look_into(&newest, ".", true);
-    if (newest.is_any) {
-        (void)strcpy(ret_path, newest.path);
-        yarn_complain(verb, "%s is the newest here", newest.path);
-    } else
+    bool is_limit = err == -ENOBUFS || err == -ENOMEM;
+    yarn_complain(verb, "%s: %s%s", failure->path, is_limit ? yarn_memory_why(err) : failure->why,
+                  err == -ENOENT ? "; yarnprof record -- COMMAND writes what is read" : "");
+    return YARN_STATUS_FAILED;
+}
+
+static bool find_newest(const char *verb, struct newest *ret_newest)
+{
+    *ret_newest = (struct newest){.is_any = false};
+    look_into(ret_newest, ".", true);
+    if (!ret_newest->is_any)
         yarn_complain(verb, "no dump is named, and none is in this folder; see yarnprof %s --help",
                       verb);
-    return newest.is_any;
+    return ret_newest->is_any;
+}
+
+bool yarn_newest_find(const char *verb, char ret_path[PATH_MAX])
+{
+    struct newest newest;
+    if (!find_newest(verb, &newest))
+        return false;
+    (void)strcpy(ret_path, newest.path);
+    yarn_complain(verb, "%s is the newest here", newest.path);
+    return true;
+}
+
+/* The other dumps of its run that lie beside it: how many. */
+static size_t add_of_run(const struct newest *newest, struct yarn_sources *sources)
+{
+    struct yarn_source_failure failure;
+    struct dirent *entry;
+    char folder[PATH_MAX], path[PATH_MAX], run[RUN_BYTES];
+    const char *slash = strrchr(newest->path, '/');
+    int size = slash ? (int)(slash + 1 - newest->path) : 0;
+    size_t count = 0;
+    (void)snprintf(folder, sizeof folder, "%.*s", size, newest->path);
+    DIR *entries = newest->run[0] ? opendir(size ? folder : ".") : NULL;
+    while (entries && (entry = readdir(entries))) {
+        bool is_whole =
+            snprintf(path, sizeof path, "%s%s", folder, entry->d_name) < (int)sizeof path;
+        if (!is_whole || entry->d_name[0] == '.' || strcmp(path, newest->path) == 0 ||
+            !is_dump(path, run) || strcmp(run, newest->run) != 0 ||
+            yarn_sources_add(sources, path, &failure))
+            continue;
+        yarn_new_file_keep(path);
+        count++;
+    }
+    if (entries)
+        (void)closedir(entries);
+    return count;
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+static int add_newest(const char *verb, struct yarn_sources *sources)
+{
+    struct newest newest;
+    struct yarn_source_failure failure;
+    if (!find_newest(verb, &newest))
+        return YARN_STATUS_USAGE;
+    yarn_new_file_keep(newest.path);
+    int err = yarn_sources_add(sources, newest.path, &failure);
+    if (err)
+        return fail(verb, &failure, err);
+    size_t count = is_folder(newest.path) ? 0 : add_of_run(&newest, sources);
+    if (count)
+        yarn_complain(verb, "%s is the newest here, with %lu more of its run", newest.path,
+                      (unsigned long)count);
+    else
+        yarn_complain(verb, "%s is the newest here", newest.path);
+    return -1;
 }
 
 int yarn_select_take(struct yarn_select *select, int id, const char *value, const char **ret_right)
@@ -208,25 +274,13 @@ static void report_from(const char *verb, const struct yarn_profile_dump *dump)
     }
 }
 
-static int fail(const char *verb, const struct yarn_source_failure *failure, int err)
-{
-    bool is_limit = err == -ENOBUFS || err == -ENOMEM;
-    yarn_complain(verb, "%s: %s%s", failure->path, is_limit ? yarn_memory_why(err) : failure->why,
-                  err == -ENOENT ? "; yarnprof record -- COMMAND writes what is read" : "");
-    return YARN_STATUS_FAILED;
-}
-
 int yarn_select_sources(const char *verb, char *const *paths, struct yarn_sources *sources)
 {
     struct yarn_source_failure failure;
-    char newest[PATH_MAX];
-    char *const instead[] = {newest, NULL};
-    if (!*paths) {
-        if (!yarn_newest_find(verb, newest))
-            return YARN_STATUS_USAGE;
-        paths = instead;
-    }
     yarn_memory_bound();
+    int status = *paths ? -1 : add_newest(verb, sources);
+    if (status >= 0)
+        return status;
     for (; *paths; paths++) {
         yarn_new_file_keep(*paths); /* also where it cannot be read */
         int err = yarn_sources_add(sources, *paths, &failure);

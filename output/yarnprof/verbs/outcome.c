@@ -241,8 +241,8 @@ static void say_written(const struct yarn_outcome *outcome, const struct yarn_wr
     if (written->events[0])
         yarn_text_add_format(line, "; %s", written->events);
     say_what_costs_less(&outcome->unrecorded, written->nr_processes, line);
-    yarn_text_add_format(line, "; see: yarnprof %s %s", has_samples ? "report" : "info",
-                         written->path);
+    yarn_text_add_format(line, "; see: yarnprof %s%s%s", has_samples ? "report" : "info",
+                         written->path[0] ? " " : "", written->path);
 }
 
 void yarn_outcome_report(const struct yarn_outcome *outcome, const struct yarn_written *written)
@@ -251,8 +251,9 @@ void yarn_outcome_report(const struct yarn_outcome *outcome, const struct yarn_w
     struct yarn_legible legible;
     struct yarn_text line = yarn_text_of(bytes, sizeof bytes);
     if (written->is_unread)
-        yarn_text_add_format(&line, "%s, not to be read back; see: yarnprof verify %s",
-                             yarn_number_of_things(written->nr_dumps, "dump").text, written->path);
+        yarn_text_add_format(&line, "%s, not to be read back; see: yarnprof verify%s%s",
+                             yarn_number_of_things(written->nr_dumps, "dump").text,
+                             written->path[0] ? " " : "", written->path);
     else if (written->nr_dumps)
         say_written(outcome, written, &line);
     else
