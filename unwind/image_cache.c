@@ -66,6 +66,7 @@ int yarn_image_cache_open(struct yarn_image_cache *cache)
 {
     cache->vdso = NULL;
     cache->sweep_at = SWEEP_LEAST;
+    cache->nr_aliases = 0;
     yarn_pool_open(&cache->images, sizeof(struct cached_image), IMAGES_MAX);
     return yarn_table_open(&cache->by_file, FIRST_KEYS, 2 * IMAGES_MAX);
 }
@@ -117,6 +118,8 @@ static int find_open_file(struct yarn_image_cache *cache, struct yarn_view_file 
             return err;
     }
     cached->is_gone = false;
+    if (cached->image.view && file->name[0].path)
+        yarn_view_move(cached->image.view, file->name[0].dir, file->name[0].path);
     *ret_image = &cached->image;
     return 0;
 }
@@ -138,32 +141,79 @@ static bool has_equal_code(const struct yarn_image_request *request, int fd)
     return is_equal;
 }
 
-/* Device numbers of btrfs and overlay differ
- * between a mapping and stat, inode numbers of some overlays too: then they prove nothing. */
-static bool is_mapped_file(const struct yarn_image_request *request,
+static bool are_aliases(const struct yarn_image_cache *cache, uint64_t mapped, uint64_t named)
+{
+    for (size_t i = 0; i < cache->nr_aliases; i++)
+        if (cache->alias[i].mapped == mapped && cache->alias[i].named == named)
+            return true;
+    return false;
+}
+
+static void add_alias(struct yarn_image_cache *cache, uint64_t mapped, uint64_t named)
+{
+    if (cache->nr_aliases == YARN_DEVICE_ALIASES)
+        return;
+    cache->alias[cache->nr_aliases].mapped = mapped;
+    cache->alias[cache->nr_aliases++].named = named;
+}
+
+/* Device numbers of btrfs and overlay differ between a mapping and stat, inode numbers of some
+ * overlays too: then they prove nothing, until one file's code has shown which two are one. Of
+ * another process such a number may be that of a file system that we do not see. */
+static bool is_mapped_file(struct yarn_image_cache *cache, const struct yarn_image_request *request,
                            const struct yarn_view_file *file)
 {
+    const struct yarn_file_info *info = &file->info;
+    bool is_inode = request->inode == info->inode;
     if (!request->inode)
         return !request->was_deleted;
-    if (request->inode == file->info.inode)
+    if (request->device == info->device || request->target->kind == YARN_TARGET_OWN)
+        return is_inode || (request->device != info->device && has_equal_code(request, file->fd));
+    if (is_inode && are_aliases(cache, request->device, info->device))
         return true;
-    return request->device != file->info.device && has_equal_code(request, file->fd);
+    bool is_equal = has_equal_code(request, file->fd);
+    if (is_inode && is_equal)
+        add_alias(cache, request->device, info->device);
+    return is_equal;
+}
+
+enum { LINK_BYTES = 4096 };
+
+/* By the first of its names; below a root that is not kept open, it is found by another later on,
+ * in `room`. */
+static int open_first(const struct yarn_root *root, const struct yarn_target *target,
+                      struct yarn_view_file *file, char room[LINK_BYTES])
+{
+    char bytes[NAME_BYTES];
+    struct yarn_text link = yarn_text_of(bytes, sizeof bytes);
+    if (!root)
+        return yarn_file_open(YARN_FILE_CWD, file->name[0].path);
+    int fd = yarn_target_open_file(target, file->name[0].path);
+    file->name[0].dir = root->fd;
+    if (fd < 0 || root->fd != YARN_FILE_CWD)
+        return fd;
+    yarn_text_add_format(&link, "/proc/self/fd/%d", fd);
+    file->name[0].path =
+        yarn_file_read_link(YARN_FILE_CWD, bytes, room, LINK_BYTES) > 0 ? room : NULL;
+    return fd;
 }
 
 /* Opens it for the length of the call, by the first of its names. */
 static int find_by_name(struct yarn_image_cache *cache, const struct yarn_image_request *request,
                         bool is_mapping, struct yarn_view_file file, struct yarn_image **ret_image)
 {
-    file.fd = yarn_file_open(file.name[0].dir, file.name[0].path);
+    char room[LINK_BYTES];
+    const struct yarn_root *root = is_mapping ? NULL : request->target->root;
+    file.fd = open_first(root, request->target, &file, room);
     if (file.fd == -EMFILE && file.open_files) {
         yarn_view_open_files_close(file.open_files);
-        file.fd = yarn_file_open(file.name[0].dir, file.name[0].path);
+        file.fd = open_first(root, request->target, &file, room);
     }
     if (file.fd < 0)
         return file.fd;
     int err = yarn_file_stat(file.fd, &file.info);
     bool is_asked = !is_mapping || request->inode;
-    if (!err && is_asked && !is_mapped_file(request, &file))
+    if (!err && is_asked && !is_mapped_file(cache, request, &file))
         err = -ESTALE;
     if (!err)
         err = find_open_file(cache, &file, ret_image);

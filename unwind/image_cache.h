@@ -17,12 +17,18 @@
 #include "core/sys/target.h"
 #include "unwind/image.h"
 
+enum { YARN_DEVICE_ALIASES = 16 };
+
 struct yarn_image_cache {
     struct yarn_image *vdso; /* one of `images`: of processes other than the calling one; NULL */
     size_t vdso_bytes;       /* of its mapping */
     struct yarn_table by_file;
     struct yarn_view_open_files open_files;
     uint32_t nr_open, nr_gone, sweep_at;
+    struct {
+        uint64_t mapped, named; /* the device of a mapping, and that of the file's name */
+    } alias[YARN_DEVICE_ALIASES];
+    size_t nr_aliases;
     struct yarn_pool images; /* of struct cached_image */
 };
 

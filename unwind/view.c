@@ -249,7 +249,7 @@ static bool is_same(const struct yarn_file_info *a, const struct yarn_file_info 
 static int open_by(const struct yarn_view *view, int dir, const char *path)
 {
     struct yarn_file_info info;
-    int fd = yarn_file_open(dir, path);
+    int fd = yarn_file_open_below(dir, path);
     if (fd >= 0 && yarn_file_stat(fd, &info) == 0 && is_same(&info, &view->info))
         return fd;
     yarn_file_close(fd);
@@ -263,6 +263,12 @@ static int open_again(const struct yarn_view *view)
     for (unsigned i = 0; i < YARN_VIEW_NAMES && fd < 0; i++)
         fd = view->path[i] ? open_by(view, view->dir[i], view->path[i]) : -ESTALE;
     return fd;
+}
+
+void yarn_view_move(struct yarn_view *view, int root, const char *path)
+{
+    if (view->path[0] && strcmp(view->path[0], path) == 0)
+        view->dir[0] = root;
 }
 
 bool yarn_view_is_at(const struct yarn_view *view, const char *path)

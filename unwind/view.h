@@ -51,7 +51,7 @@ struct yarn_view_file {
         *open_files; /* borrowed; outlive the view; NULL: closed after each reading */
     struct yarn_file_info info;
     struct {
-        int dir;          /* borrowed; outlives the view */
+        int dir;          /* borrowed: the root that a whole path begins at, or YARN_FILE_CWD */
         const char *path; /* copied; NULL: none */
     } name[YARN_VIEW_NAMES];
 };
@@ -94,6 +94,9 @@ void yarn_view_drop(struct yarn_view *view, struct yarn_span span);
 struct yarn_span yarn_view_peek(struct yarn_view *view, uint64_t offset, uint64_t most);
 
 struct yarn_view_open_files *yarn_view_open_files_of(const struct yarn_view *view);
+
+/* Below this root it is found again from now on, where it has that name. */
+void yarn_view_move(struct yarn_view *view, int root, const char *path);
 
 /* Whether that is the file's name at this moment. */
 bool yarn_view_is_at(const struct yarn_view *view, const char *path);

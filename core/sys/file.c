@@ -2,6 +2,7 @@
 #include "core/sys/file.h"
 
 #include <fcntl.h>
+#include <linux/openat2.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
@@ -32,6 +33,21 @@ static int open_at_all_costs(int dir, const char *path, int flags, int mode)
 int yarn_file_open(int dir, const char *path)
 {
     return open_at_all_costs(dir, path, O_RDONLY | O_NOCTTY | O_NONBLOCK, 0);
+}
+
+int yarn_file_open_below(int root, const char *path)
+{
+    struct open_how how = {
+        .flags = O_RDONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC,
+        .resolve = RESOLVE_IN_ROOT,
+    };
+    long result;
+    if (root == YARN_FILE_CWD)
+        return yarn_file_open(root, path);
+    do
+        result = yarn_raw_call(SYS_openat2, root, (long)path, (long)&how, sizeof how, 0, 0);
+    while (result == -EINTR || result == -EAGAIN); /* a name above was changed meanwhile */
+    return (int)result;
 }
 
 int yarn_file_open_folder(int dir, const char *path)

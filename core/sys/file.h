@@ -29,6 +29,9 @@ static inline bool yarn_file_is_same(const struct yarn_file_info *a, const struc
 /* Each returns a descriptor that the caller owns, or a negative errno. */
 /* For reading; does not wait for the writer where the path names a FIFO. */
 YARN_MUST_CHECK int yarn_file_open(int dir, const char *path);
+/* The same of a whole path, which begins at `root` as its root folder, and stays below that;
+ * YARN_FILE_CWD: at the calling process's. */
+YARN_MUST_CHECK int yarn_file_open_below(int root, const char *path);
 YARN_MUST_CHECK int yarn_file_open_folder(int dir, const char *path); /* O_PATH: names only */
 /* A new file of mode 0600; -EEXIST where the name is taken, by a link too. */
 YARN_MUST_CHECK int yarn_file_create(int dir, const char *path);

@@ -67,6 +67,19 @@ int yarn_target_read(const struct yarn_target *target, uint64_t address, void *r
     return (size_t)got == size ? 0 : -EFAULT;
 }
 
+int yarn_target_open_file(const struct yarn_target *target, const char *path)
+{
+    const struct yarn_root *root = target->root;
+    if (!root || root->fd != YARN_FILE_CWD)
+        return yarn_file_open_below(root ? root->fd : YARN_FILE_CWD, path);
+    int folder = yarn_file_open_folder(YARN_FILE_CWD, root->path);
+    if (folder < 0)
+        return folder;
+    int fd = yarn_file_open_below(folder, path);
+    yarn_file_close(folder);
+    return fd;
+}
+
 static bool is_blank(char byte)
 {
     return byte == ' ' || byte == '\t';

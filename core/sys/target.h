@@ -2,8 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * The process that is followed: the calling one, another, or none. Its memory, its folder in /proc,
- * its threads and its CPU time are asked for here, so that nothing above depends on who asks.
- * Memory is read through the kernel: where nothing is mapped it is an error and no signal.
+ * its files, its threads and its CPU time are asked for here, so that nothing above depends on who
+ * asks. Memory is read through the kernel: where nothing is mapped it is an error and no signal.
  *
  * Threads, signals: safe anywhere.
  */
@@ -18,10 +18,17 @@ enum yarn_target_kind { YARN_TARGET_NONE, YARN_TARGET_OWN, YARN_TARGET_OTHER };
 
 enum { YARN_TARGET_PROC_BYTES = 24 };
 
+/* The root folder of another process. */
+struct yarn_root {
+    int fd;           /* O_PATH; YARN_FILE_CWD: its path is opened at each use */
+    const char *path; /* as the calling process reaches it */
+};
+
 struct yarn_target {
     enum yarn_target_kind kind;
     pid_t pid;                         /* 0: not known, of the calling process */
     char proc[YARN_TARGET_PROC_BYTES]; /* its folder; empty: none */
+    const struct yarn_root *root;      /* borrowed; NULL: the calling process's */
     /* Of another, so far: who follows it writes them, since the kernel has them no more once it has
      * ended. */
     uint64_t cpu_ns;
@@ -38,6 +45,9 @@ struct yarn_target yarn_target_of(pid_t pid);
  * is not permitted, as under some containers' system call filters. */
 YARN_MUST_CHECK int yarn_target_read(const struct yarn_target *target, uint64_t address,
                                      void *ret_data, size_t size);
+
+/* A file that it has by that name, as yarn_file_open. */
+YARN_MUST_CHECK int yarn_target_open_file(const struct yarn_target *target, const char *path);
 
 /* Of another that lives, by its /proc/PID/status: the number that it has itself, in its own
  * namespace, and the user that its files are of. False: not known. */

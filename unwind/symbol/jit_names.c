@@ -51,6 +51,7 @@ int yarn_jit_names_new(struct yarn_jit_names **ret_names, const struct yarn_modu
         return -ENOMEM;
     names->map = map;
     names->pid = pid;
+    names->perf_map.target = yarn_module_map_target(map);
     names->perf_map.user = YARN_OWN_FILE_OURS;
     (void)yarn_target_identity(yarn_module_map_target(map), &names->pid, &names->perf_map.user);
     names->perf_map.not_before_ns =
@@ -101,8 +102,11 @@ static void add_dump(struct yarn_jit_names *names, const char *path)
         if (names->dumps[i].path == path)
             return;
     if (names->nr_dumps < JITDUMPS_MAX)
-        names->dumps[names->nr_dumps++] = (struct mapped_dump){
-            .jitdump = {.pid = names->pid, .user = names->perf_map.user}, .path = path};
+        names->dumps[names->nr_dumps++] =
+            (struct mapped_dump){.jitdump = {.pid = names->pid,
+                                             .user = names->perf_map.user,
+                                             .target = names->perf_map.target},
+                                 .path = path};
 }
 
 /* A compiler maps its dump executable, for no other reason than to be found. */

@@ -127,7 +127,7 @@ bool yarn_jitdump_read(struct yarn_jitdump *jitdump, const char *path, uint64_t 
     bool is_more = false;
     if (jitdump->is_done)
         return false;
-    int fd = yarn_own_file_open(path, jitdump->user, &info);
+    int fd = yarn_own_file_open(jitdump->target, path, jitdump->user, &info);
     if (fd < 0)
         return false;
     if (!jitdump->offset)

@@ -13,10 +13,11 @@
 #include "unwind/symbol/code_names.h"
 
 struct yarn_jitdump {
-    uint32_t pid;    /* whose records count: as the process itself sees it */
-    uint32_t user;   /* of the process, or YARN_OWN_FILE_OURS */
-    uint64_t offset; /* of the first record that was not read; 0: nothing was */
-    bool is_done;    /* it was closed, is damaged, or is not ours */
+    uint32_t pid;                     /* whose records count: as the process itself sees it */
+    uint32_t user;                    /* of the process, or YARN_OWN_FILE_OURS */
+    const struct yarn_target *target; /* borrowed: whose files are read; NULL: the calling one */
+    uint64_t offset;                  /* of the first record that was not read; 0: nothing was */
+    bool is_done;                     /* it was closed, is damaged, or is not ours */
 };
 
 enum {

@@ -17,10 +17,11 @@ static bool is_of(uint32_t user, const struct yarn_file_info *info)
     return info->owner == ids.effective_user || info->owner == ids.real_user;
 }
 
-int yarn_own_file_open(const char *path, uint32_t user, struct yarn_file_info *ret_info)
+int yarn_own_file_open(const struct yarn_target *target, const char *path, uint32_t user,
+                       struct yarn_file_info *ret_info)
 {
     struct yarn_file_info info;
-    int fd = yarn_file_open(YARN_FILE_CWD, path);
+    int fd = yarn_target_open_file(target ? target : &yarn_target_self, path);
     if (fd < 0)
         return fd;
     int err = yarn_file_stat(fd, &info);

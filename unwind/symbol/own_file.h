@@ -9,9 +9,10 @@
 #pragma once
 
 #include "core/sys/file.h"
+#include "core/sys/target.h"
 
 #define YARN_OWN_FILE_OURS UINT32_MAX /* the calling process's user */
 
 /* A descriptor that the caller owns; -EPERM for what is not the user's or no plain file. */
-YARN_MUST_CHECK int yarn_own_file_open(const char *path, uint32_t user,
-                                       struct yarn_file_info *ret_info);
+YARN_MUST_CHECK int yarn_own_file_open(const struct yarn_target *target, const char *path,
+                                       uint32_t user, struct yarn_file_info *ret_info);

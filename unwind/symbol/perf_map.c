@@ -89,11 +89,12 @@ bool yarn_perf_map_read(struct yarn_perf_map *map, const char *path, uint64_t mo
 {
     struct yarn_file_info info;
     bool is_more = false;
-    int fd = yarn_own_file_open(path, map->user, &info);
+    int fd = yarn_own_file_open(map->target, path, map->user, &info);
     if (fd < 0)
         return false;
     if (!goes_on(map, fd, &info))
         *map = (struct yarn_perf_map){.not_before_ns = map->not_before_ns,
+                                      .target = map->target,
                                       .user = map->user,
                                       .device = info.device,
                                       .inode = info.inode};

@@ -16,10 +16,11 @@
 struct yarn_perf_map {
     /* CLOCK_REALTIME: a file that was last written before is that of an earlier process. */
     uint64_t not_before_ns;
-    uint32_t user;          /* of the process, or YARN_OWN_FILE_OURS */
-    uint64_t device, inode; /* of the file that was read so far */
-    uint64_t offset;        /* of the first line that was not */
-    bool skips_line;        /* the line at offset is the rest of one that is too long */
+    const struct yarn_target *target; /* borrowed: whose files are read; NULL: the calling one */
+    uint32_t user;                    /* of the process, or YARN_OWN_FILE_OURS */
+    uint64_t device, inode;           /* of the file that was read so far */
+    uint64_t offset;                  /* of the first line that was not */
+    bool skips_line;                  /* the line at offset is the rest of one that is too long */
 };
 
 struct yarn_perf_map_line {
@@ -30,7 +31,7 @@ struct yarn_perf_map_line {
 /* `line` without its newline. -EINVAL where it cannot be parsed. */
 YARN_MUST_CHECK int yarn_perf_map_parse(struct yarn_span line, struct yarn_perf_map_line *ret_line);
 
-/* Begins all zero but for `not_before_ns` and `user`. Adds what is new in the file, as far as
- * `most` bytes (about); true where more is left. No file is no fault. */
+/* Begins all zero but for `not_before_ns`, `target` and `user`. Adds what is new in the file, as
+ * far as `most` bytes (about); true where more is left. No file is no fault. */
 bool yarn_perf_map_read(struct yarn_perf_map *map, const char *path, uint64_t most,
                         struct yarn_code_names *names);

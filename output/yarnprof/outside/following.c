@@ -2,6 +2,7 @@
 #include "output/yarnprof/outside/following.h"
 
 #include "core/sys/clock.h"
+#include "output/yarnprof/outside/root.h"
 
 #define COUNT_EVENTS_MAX 64 /* with more open, they are only read at the end */
 
@@ -80,6 +81,7 @@ bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_
 {
     if (process->is_ignored)
         return false;
+    yarn_tree_root_look(&process->target);
     int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target,
                                 process->nr_threads, &tree->shared);
     if (err) {

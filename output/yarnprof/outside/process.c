@@ -6,6 +6,7 @@
 
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
+#include "output/yarnprof/outside/root.h"
 
 enum { CMDLINE_MAX = 16 * 1024, ENVIRONMENT_MAX = 256 * 1024, PATH_BYTES = 4096 };
 
@@ -14,6 +15,7 @@ static bool inherit(struct yarn_tree_process *process, const struct yarn_tree_pr
 {
     process->facts = parent->facts;
     process->has_program = parent->has_program;
+    yarn_tree_root_share(&process->target, &parent->target);
     process->is_ignored = parent->is_ignored;
     memcpy(process->run_as, parent->run_as, sizeof process->run_as);
     process->facts.parent_pid = parent->facts.pid;
@@ -64,6 +66,7 @@ void yarn_tree_process_free(struct yarn_tree_process *process)
 {
     if (!process)
         return;
+    yarn_tree_root_leave(&process->target);
     free(process->cmdline);
     free(process->mappings);
     free(process->threads);

@@ -7,6 +7,7 @@
 #include "core/base/crc32c.h"
 #include "core/sys/clock.h"
 #include "output/yarnprof/outside/following.h"
+#include "output/yarnprof/outside/root.h"
 
 enum { PATHS_BYTES = 64 << 20, FIRST_KEYS = 256, KEYS_MAX = 1 << 20 };
 
@@ -262,6 +263,7 @@ static void on_mapping(struct yarn_process_tree *tree, const struct yarn_typed_r
     yarn_tree_feed(process, record);
     if (process->has_program || mapping.path[0] != '/')
         return;
+    yarn_tree_root_look(&process->target);
     yarn_tree_process_set_program(process, mapping.path);
     if (process->followed)
         yarn_tree_begin_dump(tree, process);

@@ -160,6 +160,31 @@ static void *drain(void *argument)
     return (void *)count;
 }
 
+/* Whole links, and ways up, end below it. */
+START_TEST(file_below_a_root_is_never_outside_of_it)
+{
+    struct yarn_file_info info, wanted;
+    char link_name[128];
+    int fd = file_with("inside", "x");
+    ck_assert_int_eq(yarn_file_stat(fd, &wanted), 0);
+    yarn_file_close(fd);
+    snprintf(link_name, sizeof link_name, "%s/link", folder);
+    ck_assert_int_eq(symlink("/inside", link_name), 0);
+    const char *const paths[] = {"/inside", "/link", "/../../inside"};
+    for (size_t i = 0; i < YARN_COUNT_OF(paths); i++) {
+        fd = yarn_file_open_below(dir, paths[i]);
+        ck_assert_int_ge(fd, 0);
+        ck_assert_int_eq(yarn_file_stat(fd, &info), 0);
+        ck_assert(yarn_file_is_same(&info, &wanted));
+        yarn_file_close(fd);
+    }
+    ck_assert_int_eq(yarn_file_open_below(dir, "/etc/passwd"), -ENOENT);
+    fd = yarn_file_open_below(YARN_FILE_CWD, "/etc/passwd");
+    ck_assert_int_ge(fd, 0);
+    yarn_file_close(fd);
+}
+END_TEST
+
 START_TEST(file_write_all_goes_on_after_short_writes)
 {
     static uint8_t data[BIG_BYTES];
@@ -202,6 +227,7 @@ int main(void)
     tcase_add_test(tcase, file_link_is_read_terminated_and_cut);
     tcase_add_test(tcase, file_folder_is_made_once_and_found_writable);
     tcase_add_test(tcase, file_that_is_a_fifo_is_opened_without_waiting_for_its_writer);
+    tcase_add_test(tcase, file_below_a_root_is_never_outside_of_it);
     tcase_add_test(tcase, file_write_all_goes_on_after_short_writes);
     tcase_add_test(tcase, file_calls_leave_errno_alone);
     suite_add_tcase(suite, tcase);
