@@ -463,6 +463,14 @@ uint64_t yarn_process_nr_switches(void)
     return (uint64_t)usage.ru_nvcsw + (uint64_t)usage.ru_nivcsw;
 }
 
+uint64_t yarn_process_reaped_cpu_ns(void)
+{
+    struct rusage usage = {.ru_nvcsw = 0};
+    (void)yarn_raw_call(SYS_getrusage, RUSAGE_CHILDREN, (long)&usage, 0, 0, 0, 0);
+    return (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * YARN_NS_PER_SECOND +
+           (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * (YARN_NS_PER_MS / 1000);
+}
+
 int yarn_process_open_folder(int dir, const char *path)
 {
     return (int)yarn_raw_call(SYS_openat, dir, (long)path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0, 0,

@@ -129,6 +129,9 @@ bool yarn_process_thread_schedstat_in(const char *proc, pid_t tid,
 /* Context switches of all threads of this process, those that have ended too. */
 uint64_t yarn_process_nr_switches(void);
 
+/* CPU time of the children that this process has waited for, and that those had waited for. */
+uint64_t yarn_process_reaped_cpu_ns(void);
+
 /* Asks the scheduler to wake the calling thread in time and to run it soon after, for short whiles:
  * timeouts without slack (else 50 us), a slice of a tenth of a millisecond (Linux 6.12 and later),
  * and ahead of others where it is permitted to. */

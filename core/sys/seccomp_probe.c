@@ -53,7 +53,7 @@ static const struct act acts[] = {
     {"ppoll", SYS_ppoll, YARN_SECCOMP_LINE, {0, 0, ROOM, 0, MASK_BYTES}},
     {"rt_sigpending", SYS_rt_sigpending, YARN_SECCOMP_LINE, {ROOM, MASK_BYTES}},
     {"rt_sigtimedwait", SYS_rt_sigtimedwait, YARN_SECCOMP_LINE, {ROOM, 0, ROOM, MASK_BYTES}},
-    {"getrusage", SYS_getrusage, YARN_SECCOMP_PERF, {RUSAGE_SELF, ROOM}},
+    {"getrusage", SYS_getrusage, YARN_SECCOMP_ALL, {RUSAGE_SELF, ROOM}},
     {"prctl", SYS_prctl, YARN_SECCOMP_PERF, {PR_SET_DUMPABLE, 0, 0, 0, 0}},
     {"getpid", SYS_getpid, YARN_SECCOMP_ALL, {0}},
     {"gettid", SYS_gettid, YARN_SECCOMP_ALL, {0}},

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "output/analysis/time/children.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/analysis/time/unsampled.h"
 
@@ -56,6 +57,9 @@ static void add_unsampled(struct yarn_completeness *completeness,
         add(completeness, yarn_unsampled_key((enum yarn_unsampled_reason)i),
             yarn_unsampled_word((enum yarn_unsampled_reason)i), YARN_COMPLETENESS_NS, parts.ns[i],
             percent_of(parts.ns[i], trust->cpu_ns));
+    uint64_t unread_ns = yarn_children_unread_ns(profile);
+    add(completeness, "children_unread_ns", "of CPU time of children is in no dump read here",
+        YARN_COMPLETENESS_NS, unread_ns, percent_of(unread_ns, trust->cpu_ns + unread_ns));
 }
 
 /* Sampled and unsampled time are together what the threads had. */

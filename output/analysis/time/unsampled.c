@@ -32,12 +32,10 @@ struct yarn_unsampled yarn_unsampled_of(const struct yarn_profile *profile, uint
     const struct yarn_profile_dump *dump = &profile->dumps[number];
     const struct yarn_trust *trust = &dump->trust;
     uint64_t period_ns = period_of(dump), left = trust->unsampled_ns;
-    bool is_forked = dump->process.parent_pid && !dump->process.predecessor_pid;
     struct yarn_unsampled claims = {.ns = {
                                         [YARN_UNSAMPLED_LOST] = trust->lost * period_ns,
                                         [YARN_UNSAMPLED_CHILDREN] = trust->children_ns,
-                                        [YARN_UNSAMPLED_LOADED] = is_forked ? 0 : trust->before_ns,
-                                        [YARN_UNSAMPLED_FORKED] = is_forked ? trust->before_ns : 0,
+                                        [YARN_UNSAMPLED_BEFORE] = trust->before_ns,
                                         [YARN_UNSAMPLED_SWITCHING] = trust->switching_ns,
                                         [YARN_UNSAMPLED_BLOCKED] = trust->blocked_ns,
                                         [YARN_UNSAMPLED_REST] = trust->rest_ns,
@@ -68,8 +66,7 @@ const char *yarn_unsampled_word(enum yarn_unsampled_reason reason)
     static const char *const words[YARN_UNSAMPLED_COUNT] = {
         [YARN_UNSAMPLED_LOST] = "in lost samples",
         [YARN_UNSAMPLED_CHILDREN] = "in children that ended unrecorded",
-        [YARN_UNSAMPLED_LOADED] = "before the library was loaded",
-        [YARN_UNSAMPLED_FORKED] = "between fork and the start of recording",
+        [YARN_UNSAMPLED_BEFORE] = "before the recording began",
         [YARN_UNSAMPLED_SWITCHING] = "in context switches, where no event runs",
         [YARN_UNSAMPLED_BLOCKED] = "while the sampler's signal was blocked or held back",
         [YARN_UNSAMPLED_SHORT] = "in threads shorter than a period",
@@ -83,11 +80,15 @@ const char *yarn_unsampled_word(enum yarn_unsampled_reason reason)
 const char *yarn_unsampled_key(enum yarn_unsampled_reason reason)
 {
     static const char *const keys[YARN_UNSAMPLED_COUNT] = {
-        [YARN_UNSAMPLED_LOST] = "lost_ns",           [YARN_UNSAMPLED_CHILDREN] = "children_ns",
-        [YARN_UNSAMPLED_LOADED] = "before_load_ns",  [YARN_UNSAMPLED_FORKED] = "after_fork_ns",
-        [YARN_UNSAMPLED_SWITCHING] = "switching_ns", [YARN_UNSAMPLED_BLOCKED] = "blocked_ns",
-        [YARN_UNSAMPLED_SHORT] = "short_threads_ns", [YARN_UNSAMPLED_SILENT] = "silent_threads_ns",
-        [YARN_UNSAMPLED_REST] = "rest_ns",           [YARN_UNSAMPLED_UNKNOWN] = "unknown_ns",
+        [YARN_UNSAMPLED_LOST] = "lost_ns",
+        [YARN_UNSAMPLED_CHILDREN] = "children_ns",
+        [YARN_UNSAMPLED_BEFORE] = "before_ns",
+        [YARN_UNSAMPLED_SWITCHING] = "switching_ns",
+        [YARN_UNSAMPLED_BLOCKED] = "blocked_ns",
+        [YARN_UNSAMPLED_SHORT] = "short_threads_ns",
+        [YARN_UNSAMPLED_SILENT] = "silent_threads_ns",
+        [YARN_UNSAMPLED_REST] = "rest_ns",
+        [YARN_UNSAMPLED_UNKNOWN] = "unknown_ns",
     };
     return keys[reason];
 }

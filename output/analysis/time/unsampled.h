@@ -11,8 +11,7 @@
 enum yarn_unsampled_reason {
     YARN_UNSAMPLED_LOST,      /* samples that were lost */
     YARN_UNSAMPLED_CHILDREN,  /* children that were gone before they were recorded */
-    YARN_UNSAMPLED_LOADED,    /* before the library was loaded */
-    YARN_UNSAMPLED_FORKED,    /* between fork and the start of recording */
+    YARN_UNSAMPLED_BEFORE,    /* before the recording began: loading, and a start that waits */
     YARN_UNSAMPLED_SWITCHING, /* context switches, where no event runs */
     YARN_UNSAMPLED_BLOCKED,   /* the sampler's signal was blocked or held back */
     YARN_UNSAMPLED_SHORT,     /* threads that ended within a period */

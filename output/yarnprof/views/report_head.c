@@ -417,11 +417,13 @@ static void hint_at_symbols(const struct yarn_profile_report *report, const stru
              percent);
 }
 
-/* What no other line of the head has: of waits, and of a clock that counted too much. */
+/* What no other line of the head has: of waits, of children, and of a clock that counted too much.
+ */
 static void warn_of_completeness(const struct yarn_profile_report *report,
                                  const struct yarn_out *out)
 {
-    static const char *const keys[] = {"overcounted_ns", "blocked_unseen_ns", "switches_cut_ns"};
+    static const char *const keys[] = {"overcounted_ns", "blocked_unseen_ns", "switches_cut_ns",
+                                       "children_unread_ns"};
     struct yarn_completeness completeness = yarn_completeness_of(report->profile);
     for (size_t i = 0; i < completeness.count && !report->is_part; i++) {
         const struct yarn_completeness_row *row = &completeness.rows[i];
