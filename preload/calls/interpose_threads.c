@@ -101,6 +101,7 @@ YARN_EXPORTED int pthread_create(pthread_t *thread, const pthread_attr_t *attrib
     __typeof__(&pthread_create) next = YARN_ORIGINAL(pthread_create);
     if (!next)
         return ENOSYS;
+    yarn_lifecycle_expect_thread();
     struct start *start = take_start();
     if (start)
         *start = (struct start){.run = run, .argument = argument};

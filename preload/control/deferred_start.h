@@ -1,9 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The first milliseconds of a forked child. Most children exec or exit immediately; attaching to
- * them would cost more than they do. So the reader of a child sleeps first, until a command, an
- * exit or exec of the host, or a timeout.
+ * The first milliseconds of a process. Most children exec or exit immediately, most programs of a
+ * build or a script end within a period of CPU time; attaching to them would cost more than they
+ * do. So the reader sleeps first, until a command, an exit or exec of the host, its first thread,
+ * or until it is due: a child after 5 ms, a program when it has used one period of CPU time, at
+ * most 1 ms, or has waited for 100 ms.
  *
  * A child that ends before the start, or without a dump, adds its CPU time to the child times of
  * its parent.
@@ -26,8 +28,8 @@ void yarn_deferred_start_claim(struct yarn_recorder *recorder);
 bool yarn_deferred_start_counts_for_parent(struct yarn_recorder *recorder);
 
 /* By the reader, once the events are on: from now on children add their CPU time to this
- * process's. What the process has used until now goes into the recording as missed, unless it
- * begins stopped. */
+ * process's. What the process has used until now, a program since the library was loaded, goes into
+ * the recording as missed, unless it begins stopped. */
 void yarn_deferred_start_end(struct yarn_recorder *recorder);
 
 /* By the reader, before the recording closes or the host execs: where there is no dump, adds the
@@ -37,7 +39,8 @@ void yarn_deferred_start_add_to_parent(struct yarn_recorder *recorder);
 void yarn_deferred_start_subtract_from_parent(struct yarn_recorder *recorder);
 
 /* The process exits (`for_good`) or execs. True where it is not recorded: its time was added, and
- * there is nothing more to do. */
+ * there is nothing more to do. False, too, where its dump has something to say though nothing was
+ * sampled, marks or the time of its children: then it begins. */
 bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good);
 
 /* The process ends without a dump. Removes the names that record --jit has made its runtime write:

@@ -45,6 +45,12 @@ bool yarn_lifecycle_notes_threads(void)
            !atomic_load_explicit(&is_filtered, memory_order_relaxed);
 }
 
+void yarn_lifecycle_expect_thread(void)
+{
+    if (yarn_lifecycle_notes_threads())
+        yarn_recorder_expect_threads(the_recorder);
+}
+
 void yarn_lifecycle_note_thread(void)
 {
     /* Where no clock wakes a reader that sleeps. */
@@ -169,9 +175,10 @@ void yarn_lifecycle_check_signals(void)
 void yarn_lifecycle_drop_bounds(void)
 {
     struct yarn_recorder *recorder = yarn_lifecycle_recorder();
-    /* Once, for the reader drops all; one that has not started looks by itself. */
+    /* Once, for the reader drops all; a child's that has not started looks by itself. */
     if (recorder && !yarn_state_set(&recorder->state, YARN_STATE_DROPS_BOUNDS, true) &&
-        yarn_state_phase(&recorder->state) != YARN_PHASE_DEFERRED)
+        (yarn_state_phase(&recorder->state) != YARN_PHASE_DEFERRED ||
+         !recorder->job.facts.lineage.forked_by))
         yarn_recorder_command(recorder, YARN_RECORDER_CHECK_SIGNALS);
 }
 

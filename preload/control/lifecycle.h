@@ -94,6 +94,8 @@ bool yarn_lifecycle_notes_threads(void);
 
 /* The host has made a thread. */
 void yarn_lifecycle_note_thread(void);
+/* Before that: what is deferred begins. */
+void yarn_lifecycle_expect_thread(void);
 
 /* The recorder of the calling thread's process (core/sys/owner.h); NULL where there is none, and
  * after a seccomp filter. */

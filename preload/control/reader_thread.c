@@ -33,7 +33,10 @@ enum { END_CHECKS = 16 };
 /* The exit code for the reader. */
 static int fail(struct yarn_recorder *recorder, const char *what, int err)
 {
-    yarn_failure_note(&recorder->recording.failure, what, err);
+    struct yarn_failure *failure = &recorder->recording.failure;
+    yarn_failure_note(failure, what, err);
+    failure->is_of_start = true;
+    failure->is_unstored = !recorder->job.facts.lineage.forked_by;
     yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
     return 0;
 }
@@ -306,24 +309,36 @@ static void wait_for_exit(struct yarn_recorder *recorder)
     yarn_futex_wait(&never, 0, EXIT_NS);
 }
 
+/* What the thread has of the host's and need not: rights, descriptors, a place in real time. */
+static int become_own(struct yarn_recorder *recorder)
+{
+    const struct yarn_seccomp_probe *seccomp = &recorder->job.seccomp;
+    if (!seccomp->deadly[YARN_SECCOMP_RIGHTS])
+        yarn_ids_renounce_exec();
+    yarn_commands_drop_bounds(recorder);
+    int err = seccomp->is_apart ? 0 : yarn_own_files_open(false);
+    if (!err && !seccomp->deadly[YARN_SECCOMP_LATENCY])
+        yarn_process_prefer_latency();
+    return err;
+}
+
 int yarn_reader_thread_run(void *argument)
 {
     struct yarn_recorder *recorder = argument;
     struct yarn_recording *recording = &recorder->recording;
     struct yarn_ring_reader reader;
+    /* Why a child's does so later: most end before. */
+    bool is_child = recorder->is_deferred && recorder->job.facts.lineage.forked_by;
     /* Born with copies of the host's descriptors, it keeps none open that the host closes. */
     int err = recorder->job.seccomp.is_apart ? yarn_own_files_open(true) : 0;
-    if (!yarn_deferred_start_wait(recorder))
+    if (is_child && !yarn_deferred_start_wait(recorder))
         return 0;
-    if (!recorder->job.seccomp.deadly[YARN_SECCOMP_RIGHTS])
-        yarn_ids_renounce_exec();
-    yarn_commands_drop_bounds(recorder);
-    if (!recorder->job.seccomp.is_apart)
-        err = yarn_own_files_open(false);
+    if (!err)
+        err = become_own(recorder);
     if (err)
         return fail(recorder, "the reader could not get a descriptor table of its own", err);
-    if (!recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY])
-        yarn_process_prefer_latency();
+    if (!is_child && !yarn_deferred_start_wait(recorder))
+        return 0;
     err = yarn_recording_open(recording, &recorder->job, &recorder->messages);
     if (err)
         return fail(recorder, "the recording could not be opened", err);

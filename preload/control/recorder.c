@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "preload/control/recorder.h"
 
+#include <sys/resource.h>
+
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/signal.h"
@@ -18,15 +20,19 @@
 #define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
 enum { CHECKS_IDLE_MOST = 10, CHECKS_AT_WORK_MOST = 200 };
 
-/* After so many recordings in a row that were restarted less than this ago, no other follows: a
- * handler of the host's that a timer calls, and that restarts each, would leave it no time. */
-#define SHORT_NS (10 * YARN_NS_PER_MS)
+/* After so many recordings in a row that were restarted less than this ago, with less than this of
+ * CPU time since, no other follows: a handler of the host's that a timer calls, and that restarts
+ * each, would leave it no time. */
+#define SHORT_NS (100 * YARN_NS_PER_MS)
+#define SHORT_CPU_NS (10 * YARN_NS_PER_MS)
 enum { SHORT_MOST = 100 };
 static const char too_short[] =
     "the host enters namespaces again and again; it is not recorded while it does";
 
 /* For a slot in the queue of credentials; each try waits for a turn of the reader's. */
 enum { PUT_TRIES = 10000 };
+
+enum { FILES_FOR_LATE_START = 1024 }; /* what systems give: several for each of 200 cores */
 
 enum { SPINS_AFTER = 1 << 22 }; /* without a clock: some milliseconds */
 
@@ -39,6 +45,13 @@ static void wait_for_start(struct yarn_recorder *recorder, uint64_t until_ns)
     while (yarn_state_wait(&recorder->state, YARN_PHASE_RUNNING, CHECK_NS) &&
            yarn_clock_ns(YARN_TIME_MONOTONIC) < until_ns)
         ;
+}
+
+/* The same, and what is deferred is not any longer. */
+static void hurry(struct yarn_recorder *recorder, uint64_t until_ns)
+{
+    yarn_state_move(&recorder->state, YARN_PHASE_DEFERRED, YARN_PHASE_STARTING);
+    wait_for_start(recorder, until_ns);
 }
 
 /* How long a host thread waits: as long as the reader's CPU time moves. */
@@ -99,6 +112,31 @@ static bool waits_for_call(const struct yarn_recorder *recorder)
            options->empty == YARN_EMPTY_DROP;
 }
 
+/* Until one period of CPU time has passed no sample can come, and most programs of a build end by
+ * then. A low limit of open files can be raised only while the host waits. */
+static bool may_start_late(const struct yarn_recorder *recorder)
+{
+    const struct yarn_options *options = &recorder->job.options;
+    return recorder->job.samples_by_rate && !recorder->starts_paused && !options->control[0] &&
+           options->empty == YARN_EMPTY_DROP &&
+           yarn_process_limit(RLIMIT_NOFILE) >= FILES_FOR_LATE_START;
+}
+
+static int begin_late(struct yarn_recorder *recorder)
+{
+    atomic_store(&recorder->child_times, yarn_child_times_new());
+    recorder->is_deferred = true;
+    recorder->deferred_at_cpu_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+    yarn_state_reset(&recorder->state, YARN_PHASE_DEFERRED);
+    int err = yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
+                                         recorder->job.seccomp.is_apart);
+    if (err) {
+        yarn_failure_note(&recorder->recording.failure, "no thread could be made", err);
+        yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
+    }
+    return err;
+}
+
 /* Whoever comes first starts it, others wait until it has. */
 void yarn_recorder_rouse(struct yarn_recorder *recorder)
 {
@@ -140,6 +178,8 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
         recorder->job.host_waits = true;
         if (waits_for_call(recorder)) {
             yarn_state_become(&recorder->state, YARN_PHASE_WAITING, 0);
+        } else if (may_start_late(recorder)) {
+            err = begin_late(recorder);
         } else {
             yarn_deferred_start_claim(recorder);
             err = run(recorder);
@@ -166,6 +206,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
     atomic_store(&recorder->is_asleep, false);
     if (recorder->recording.failure.what) {
         recorder->recording.failure.what = NULL;
+        recorder->recording.failure.is_of_start = false;
         recorder->recording.failure.is_unstored = false;
     }
     if (recorder->control.is_open)
@@ -189,6 +230,7 @@ static void defer_start(struct yarn_recorder *recorder)
 {
     reset(recorder, YARN_PHASE_DEFERRED);
     recorder->is_deferred = true;
+    recorder->deferred_at_cpu_ns = 0;
     if (yarn_thread_start_in_child(&recorder->thread, yarn_reader_thread_run, recorder,
                                    recorder->job.seccomp.is_apart))
         yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
@@ -263,7 +305,6 @@ static bool end_deferral(struct yarn_recorder *recorder)
     if (!recorder->is_deferred || !yarn_deferred_start_leave(recorder, true))
         return false;
     yarn_deferred_start_subtract_from_parent(recorder);
-    yarn_futex_wake(&recorder->requests.wanted);
     return true;
 }
 
@@ -284,7 +325,9 @@ static bool stop(struct yarn_recorder *recorder, enum yarn_dump_end_reason reaso
         wait_for_other(recorder, tid);
         return false;
     }
-    bool is_short = yarn_clock_ns(YARN_TIME_MONOTONIC) - recorder->restarted_ns < SHORT_NS;
+    bool is_short =
+        yarn_clock_ns(YARN_TIME_MONOTONIC) - recorder->restarted_ns < SHORT_NS &&
+        yarn_clock_ns(YARN_TIME_PROCESS_CPU) - recorder->restarted_cpu_ns < SHORT_CPU_NS;
     recorder->nr_short = is_short ? recorder->nr_short + 1 : 0;
     if (recorder->nr_short > SHORT_MOST && reason == YARN_DUMP_END_STOPPED)
         why = too_short;
@@ -317,8 +360,13 @@ void yarn_recorder_restart(struct yarn_recorder *recorder)
     if (recorder->nr_short > SHORT_MOST) {
         yarn_failure_note(&recorder->recording.failure, too_short, 0);
         recorder->recording.failure.is_unstored = true; /* so short a recording leaves no dump */
-    } else if (recorder->is_deferred) { /* nor has it any memory that a recording needs */
-        defer_start(recorder);
+    } else if (recorder->is_deferred && recorder->job.facts.lineage.forked_by) {
+        defer_start(recorder);          /* nor has it any memory that a recording needs */
+    } else if (recorder->is_deferred) { /* again and again, it would never begin */
+        recorder->is_deferred = false;
+        reset(recorder, YARN_PHASE_STARTING);
+        yarn_deferred_start_claim(recorder);
+        run(recorder);
     } else {
         yarn_child_times_free(atomic_exchange(&recorder->child_times, NULL));
         reset(recorder, YARN_PHASE_STARTING);
@@ -326,12 +374,14 @@ void yarn_recorder_restart(struct yarn_recorder *recorder)
         run(recorder);
     }
     recorder->restarted_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    recorder->restarted_cpu_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
     yarn_state_set(&recorder->state, YARN_STATE_LEFT, false);
     yarn_signal_set_mask(mask);
 }
 
 static void hand_over(struct yarn_recorder *recorder)
 {
+    yarn_state_move(&recorder->state, YARN_PHASE_DEFERRED, YARN_PHASE_STARTING);
     yarn_futex_wake(&recorder->requests.wanted);
     if (yarn_state_has(&recorder->state, YARN_STATE_POLLING) &&
         yarn_thread_wake(&recorder->thread, recorder->job.facts.pid))
@@ -381,7 +431,7 @@ bool yarn_recorder_begin_filter(struct yarn_recorder *recorder, bool is_for_all_
 {
     /* A reader that has not started will open what it needs behind the filter as well as before,
      * but only then it is known which sampler there is. */
-    wait_for_start(recorder, UINT64_MAX);
+    hurry(recorder, UINT64_MAX);
     if (!yarn_state_is_recording(&recorder->state))
         return false;
     const char *why = NULL;
@@ -465,11 +515,18 @@ void yarn_recorder_follow_rules(struct yarn_recorder *recorder, int ruleset)
     yarn_recorder_command(recorder, YARN_RECORDER_FOLLOW_IDS);
 }
 
+void yarn_recorder_expect_threads(struct yarn_recorder *recorder)
+{
+    if (yarn_state_phase(&recorder->state) == YARN_PHASE_DEFERRED &&
+        !recorder->job.facts.lineage.forked_by)
+        hurry(recorder, yarn_clock_ns(YARN_TIME_MONOTONIC) + START_TIMEOUT_NS);
+}
+
 bool yarn_recorder_watches_others(struct yarn_recorder *recorder)
 {
     if (!yarn_job_may_watch_others(&recorder->job))
         return false;
-    wait_for_start(recorder, UINT64_MAX);
+    hurry(recorder, UINT64_MAX);
     return yarn_session_watches_others(&recorder->recording.session);
 }
 
@@ -478,7 +535,8 @@ int yarn_recorder_mark(struct yarn_recorder *recorder, const char *text)
     yarn_recorder_rouse(recorder);
     int err =
         yarn_state_is_recording(&recorder->state) ? yarn_marks_put(&recorder->marks, text) : -ESRCH;
-    if (!err && atomic_load(&recorder->is_asleep))
+    if (!err && (atomic_load(&recorder->is_asleep) ||
+                 yarn_state_phase(&recorder->state) == YARN_PHASE_DEFERRED))
         hand_over(recorder);
     return err;
 }
@@ -491,7 +549,10 @@ bool yarn_recorder_report_failure(struct yarn_recorder *recorder, struct yarn_te
     /* A filter that the program was started behind lets it make no files: nobody's fault. */
     if (recorder->recording.failure.error == -ENOSYS)
         return false;
-    describe_failure(&recorder->recording, "yarn: the recording ended early: ", line);
+    describe_failure(&recorder->recording,
+                     recorder->recording.failure.is_of_start ? "yarn: nothing is recorded: "
+                                                             : "yarn: the recording ended early: ",
+                     line);
     return true;
 }
 

@@ -66,6 +66,10 @@ void yarn_recorder_follow_ids(struct yarn_recorder *recorder, bool can_wait);
  * it has ended. */
 void yarn_recorder_follow_rules(struct yarn_recorder *recorder, int ruleset);
 
+/* By a host thread that is about to make another: a program that has threads has begun to be
+ * recorded, so that none is older than its events. */
+void yarn_recorder_expect_threads(struct yarn_recorder *recorder);
+
 /* True where events sample other processes, too: then the recording must end before rights change.
  */
 bool yarn_recorder_watches_others(struct yarn_recorder *recorder);

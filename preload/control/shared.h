@@ -53,11 +53,13 @@ struct yarn_recorder {
     struct yarn_child_times *_Atomic above; /* of the parent; NULL */
     uint64_t added_to_parent_ns;     /* added there so far, by the reader or before an exec */
     const char *stop_reason;         /* a static sentence; NULL */
-    bool starts_paused, is_deferred; /* a child whose recording has not begun */
+    bool starts_paused, is_deferred; /* its recording has not begun */
+    uint64_t deferred_at_cpu_ns;     /* of a program: the process's CPU time by then; 0: a child */
     uint64_t restarted_ns; /* by the thread that has set LEFT, as nr_short: the last restart */
-    uint32_t nr_short;     /* recordings in a row that ended right after it */
-    int host_signal;       /* by the reader: the signal that has to kill the process; 0: none */
-    bool expects_filter;   /* by the reader: it polls memory, since nothing can wake it */
+    uint64_t restarted_cpu_ns;
+    uint32_t nr_short;   /* recordings in a row that ended right after it */
+    int host_signal;     /* by the reader: the signal that has to kill the process; 0: none */
+    bool expects_filter; /* by the reader: it polls memory, since nothing can wake it */
     struct yarn_schedule schedule;
     struct yarn_ids_queue ids; /* credentials for the reader */
     _Atomic uint64_t rules; /* of Landlock, for it: the descriptor, above it the thread; 0: none */

@@ -12,10 +12,11 @@
  *
  *     YARN_START=off without a socket ──> WAITING ── yarn_start ──> STARTING
  *
- *     fork's child ── inherit ──> DEFERRED <──> LEAVING (exec)
- *                                    │ 5 ms       │
- *                                    v            v
- *     constructor ── start ──> STARTING         ENDED
+ *     fork's child ── inherit ──┐
+ *     constructor ── start ─────┴──> DEFERRED <──> LEAVING (exec)
+ *         │                             │ due        │
+ *         │ each moment counts          v            v
+ *         └───────────────────────> STARTING       ENDED
  *                                 │ │
  *                      FAILED <───┘ └──> RUNNING <──> PAUSED
  *                                           │            │

@@ -12,6 +12,7 @@ struct yarn_failure {
     const char *what; /* a static sentence; NULL: none */
     int error;        /* negative errno; 0 */
     bool is_reported; /* by a message */
+    bool is_of_start; /* nothing was recorded before */
     bool is_unstored; /* the dump, if there is one, does not say it */
 };
 

@@ -119,6 +119,13 @@ static bool counts_each(const struct yarn_event_spec *spec)
     return spec->is_counted || (spec->period == 1 && !spec->is_scheduling);
 }
 
+/* Of which the first sample comes when a period is over. */
+static bool is_by_rate(const struct yarn_event_spec *spec)
+{
+    return !spec->is_counted && !spec->is_scheduling && !spec->has_own_rate && spec->period != 1 &&
+           spec->kind != YARN_EVENT_OFF_CPU;
+}
+
 static int parse_events(struct yarn_job *job, struct yarn_text *fault)
 {
     int err = parse_list(job, YARN_OPTION_EVENTS, job->options.events, &job->events, fault);
@@ -130,9 +137,11 @@ static int parse_events(struct yarn_job *job, struct yarn_text *fault)
         err = add_scheduling(job);
     if (!err)
         err = split_off_cpu(job, fault);
+    job->samples_by_rate = job->options.strategy != YARN_STRATEGY_CORES;
     for (size_t i = 0; !err && i < job->events.count; i++) {
         yarn_event_spec_apply_rate(&job->events.specs[i], job->options.frequency_hz);
         job->counts_each |= counts_each(&job->events.specs[i]);
+        job->samples_by_rate &= is_by_rate(&job->events.specs[i]);
     }
     return err;
 }

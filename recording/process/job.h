@@ -25,6 +25,7 @@ struct yarn_job {
     const char *rank;                  /* in a job of MPI or Slurm; NULL: none */
     const char *machine_refusal;       /* why it is not watched any more; NULL: it may be */
     bool counts_each;                  /* some event's every occurrence is counted, or sampled */
+    bool samples_by_rate;              /* all that is asked for is samples, by the default rate */
     bool host_waits;                   /* the start's wait: no host thread runs */
 };
 
