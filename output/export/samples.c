@@ -49,7 +49,7 @@ static bool next(struct yarn_export_samples *samples, struct yarn_export_sample 
         take_cell(export->profile, &export->profile->cells.cells[samples->at++], ret);
         return true;
     }
-    while (samples->at < timeline->count) {
+    while (samples->at < timeline->rows.count) {
         const struct yarn_timeline_entry *entry = yarn_timeline_at(timeline, samples->at++);
         if (entry->text)
             continue;

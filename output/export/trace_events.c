@@ -280,14 +280,14 @@ static int learn(struct yarn_trace_events *events)
 {
     const struct yarn_timeline *timeline = events->export->timeline;
     int err = 0;
-    for (size_t i = 0; !err && i < timeline->count; i++) {
+    for (size_t i = 0; !err && i < timeline->rows.count; i++) {
         const struct yarn_timeline_entry *entry = yarn_timeline_at(timeline, i);
         if (entry->cpu < CORES_MAX && (entry->change || entry->detail))
             events->nr_cores = yarn_size_max(events->nr_cores, (size_t)entry->cpu + 1);
         if (passes(events, entry) && !entry->change)
             err = learn_from(events, entry);
     }
-    for (size_t i = 0; !err && i < timeline->count; i++) {
+    for (size_t i = 0; !err && i < timeline->rows.count; i++) {
         const struct yarn_timeline_entry *entry = yarn_timeline_at(timeline, i);
         if (!passes(events, entry) || !entry->change)
             continue;
@@ -440,7 +440,7 @@ int yarn_trace_events_each(struct yarn_trace_events *events, yarn_trace_event_fn
     int err = 0;
     events->nr_made = 0;
     memset(events->on_cores, 0xff, events->nr_cores * sizeof *events->on_cores);
-    for (size_t i = 0; !err && i < timeline->count; i++) {
+    for (size_t i = 0; !err && i < timeline->rows.count; i++) {
         const struct yarn_timeline_entry *entry = yarn_timeline_at(timeline, i);
         if (!passes(events, entry))
             continue;

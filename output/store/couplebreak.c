@@ -79,21 +79,11 @@ static bool make_target(const struct yarn_stream *stream, const struct yarn_entr
 }
 
 /* Why: records that were read would be in memory beside the entries. */
-static void drop_records(const struct yarn_stream *stream, size_t nr_read)
+static void drop_read(const struct yarn_stream *stream, size_t nr_read)
 {
+    yarn_sorter_drop(&stream->entries, nr_read);
     if (nr_read % DROP_ENTRIES == DROP_ENTRIES - 1)
         yarn_spill_drop_pages(stream->records);
-}
-
-static size_t count_targets(const struct yarn_stream *stream)
-{
-    struct yarn_entry target;
-    size_t count = 0;
-    for (size_t i = 0; i < stream->nr_entries; i++) {
-        count += make_target(stream, &stream->entries[i], &target);
-        drop_records(stream, i);
-    }
-    return count;
 }
 
 static bool comes_in(const struct yarn_entry *entry)
@@ -115,8 +105,9 @@ static int place_wakings(struct yarn_stream *stream)
 {
     struct yarn_table next = YARN_TABLE_CLOSED;
     int err = 0;
-    for (size_t i = stream->nr_entries; !err && i-- > 0;) {
-        struct yarn_entry *entry = &stream->entries[i];
+    for (size_t i = stream->entries.count; !err && i-- > 0;) {
+        struct yarn_entry *entry = &yarn_stream_list_of(stream)[i];
+        drop_read(stream, i);
         if (comes_in(entry)) {
             err = yarn_table_remember(&next, (uint32_t)entry->pid, (uint32_t)entry->cpu);
         } else if (entry->event_id == COUPLEBREAK_SWT_ID) {
@@ -139,28 +130,36 @@ static void note_kinds(struct yarn_stream *stream)
             stream->target_ids[stream->nr_target_ids++] = targets[i].id;
 }
 
-static void replace(struct yarn_stream *stream, struct yarn_entry *entries, size_t count)
+/* Each target behind its origin, with its time and core: they stay in order. */
+static int copy_with_targets(struct yarn_stream *stream, struct yarn_sorter *entries)
 {
-    free(stream->entries);
-    stream->entries = entries;
-    stream->nr_entries = stream->entries_capacity = count;
+    int err = 0;
+    for (size_t i = 0; !err && i < stream->entries.count; i++) {
+        const struct yarn_entry *origin = &yarn_stream_list_of(stream)[i];
+        struct yarn_entry target;
+        drop_read(stream, i);
+        err = yarn_sorter_add(entries, origin);
+        if (err || !make_target(stream, origin, &target))
+            continue;
+        stream->flags |= 1u << yarn_couplebreak_id_to_flag_pos(target.event_id);
+        err = yarn_sorter_add(entries, &target);
+    }
+    if (!err)
+        err = yarn_sorter_sort(entries);
+    return err ? err : yarn_sorter_gather(entries);
 }
 
 static int add_targets(struct yarn_stream *stream)
 {
-    size_t count = stream->nr_entries + count_targets(stream), at = 0;
-    struct yarn_entry *entries = malloc((count + 1) * sizeof *entries);
-    if (!entries)
-        return -ENOMEM;
+    struct yarn_sorter entries = {.order = stream->entries.order, .most = stream->entries.most};
     stream->flags = 0;
-    for (size_t i = 0; i < stream->nr_entries; i++) {
-        drop_records(stream, i);
-        entries[at++] = stream->entries[i];
-        if (!make_target(stream, &stream->entries[i], &entries[at]))
-            continue;
-        stream->flags |= 1u << yarn_couplebreak_id_to_flag_pos(entries[at++].event_id);
+    int err = copy_with_targets(stream, &entries);
+    if (err) {
+        yarn_sorter_fini(&entries);
+        return err;
     }
-    replace(stream, entries, count);
+    yarn_sorter_fini(&stream->entries);
+    stream->entries = entries;
     note_kinds(stream);
     return place_wakings(stream);
 }
@@ -168,10 +167,11 @@ static int add_targets(struct yarn_stream *stream)
 static void remove_targets(struct yarn_stream *stream)
 {
     size_t count = 0;
-    for (size_t i = 0; i < stream->nr_entries; i++)
-        if (!yarn_couplebreak_is_event(stream->entries[i].event_id))
-            stream->entries[count++] = stream->entries[i];
-    stream->nr_entries = count;
+    struct yarn_entry *entries = yarn_stream_list_of(stream);
+    for (size_t i = 0; i < stream->entries.count; i++)
+        if (!yarn_couplebreak_is_event(entries[i].event_id))
+            entries[count++] = entries[i];
+    stream->entries.count = count;
     stream->flags = 0;
     note_kinds(stream);
 }

@@ -91,7 +91,7 @@ int yarn_spill_map(struct yarn_spill *spill, struct yarn_span *ret_bytes)
     int err = flush(spill);
     if (err || !spill->size)
         return err;
-    void *at = mmap(NULL, spill->size, PROT_READ, MAP_PRIVATE, spill->fd, 0);
+    void *at = mmap(NULL, spill->size, PROT_READ | PROT_WRITE, MAP_SHARED, spill->fd, 0);
     if (at == MAP_FAILED)
         return -errno;
     *ret_bytes = yarn_span_of(at, spill->size);

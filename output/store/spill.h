@@ -22,7 +22,7 @@ struct yarn_spill {
 YARN_MUST_CHECK int yarn_spill_open(struct yarn_spill *spill);
 YARN_MUST_CHECK int yarn_spill_put(struct yarn_spill *spill, struct yarn_span bytes);
 YARN_MUST_CHECK int yarn_spill_get(struct yarn_spill *spill, uint64_t at, void *bytes, size_t size);
-/* *ret_bytes outlives it, until yarn_spill_unmap. */
+/* *ret_bytes outlives it, until yarn_spill_unmap, and may be written to. */
 YARN_MUST_CHECK int yarn_spill_map(struct yarn_spill *spill, struct yarn_span *ret_bytes);
 /* Mapped bytes of a file leave memory, until they are read again. */
 void yarn_spill_drop_pages(struct yarn_span bytes);

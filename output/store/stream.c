@@ -5,11 +5,23 @@
 
 #include "output/store/array.h"
 
+static bool is_before(const void *self, const void *one, const void *other)
+{
+    const struct yarn_entry *left = one, *right = other;
+    (void)self;
+    return left->time_ns != right->time_ns ? left->time_ns < right->time_ns
+                                           : left->cpu < right->cpu;
+}
+
+static const struct yarn_sorter_order in_time_order = {sizeof(struct yarn_entry), is_before};
+
 struct yarn_stream *yarn_stream_new(void)
 {
     struct yarn_stream *stream = calloc(1, sizeof *stream);
-    if (stream)
-        stream->by_id = stream->by_pid = stream->tids = YARN_TABLE_CLOSED;
+    if (!stream)
+        return NULL;
+    stream->by_id = stream->by_pid = stream->tids = YARN_TABLE_CLOSED;
+    stream->entries = (struct yarn_sorter){.order = &in_time_order, .most = YARN_SORTER_MOST};
     return stream;
 }
 
@@ -32,7 +44,7 @@ void yarn_stream_free(struct yarn_stream *stream)
     yarn_table_close(&stream->by_pid);
     yarn_table_close(&stream->tids);
     free(stream->path);
-    free(stream->entries);
+    yarn_sorter_fini(&stream->entries);
     free(stream->events);
     free(stream->tasks);
     free(stream->ids);
@@ -206,35 +218,22 @@ int yarn_stream_find_event(const struct yarn_stream *stream, const char *name, i
 
 int yarn_stream_add_entry(struct yarn_stream *stream, const struct yarn_entry *entry)
 {
-    return YARN_ARRAY_PUT(&stream->entries, &stream->nr_entries, &stream->entries_capacity, entry);
-}
-
-static bool is_before(const void *self, const void *one, const void *other)
-{
-    const struct yarn_entry *left = one, *right = other;
-    (void)self;
-    return left->time_ns != right->time_ns ? left->time_ns < right->time_ns
-                                           : left->cpu < right->cpu;
+    return yarn_sorter_add(&stream->entries, entry);
 }
 
 int yarn_stream_finish(struct yarn_stream *stream, const char *path)
 {
-    struct yarn_entry *fitting =
-        realloc(stream->entries, (stream->nr_entries + 1) * sizeof *fitting);
-    if (fitting) {
-        stream->entries = fitting;
-        stream->entries_capacity = stream->nr_entries + 1;
-    }
     stream->ids = malloc((stream->nr_events + 1) * sizeof *stream->ids);
     stream->path = strdup(path);
     if (!stream->ids || !stream->path)
         return -ENOMEM;
     for (size_t i = 0; i < stream->nr_events; i++)
         stream->ids[i] = stream->events[i].id;
-    int err = YARN_ARRAY_SORT(&stream->entries, &stream->entries_capacity, stream->nr_entries,
-                              is_before, NULL);
-    if (!err && !stream->pid && stream->nr_entries)
-        stream->start_ns = stream->entries[0].time_ns;
+    int err = yarn_sorter_sort(&stream->entries);
+    if (!err)
+        err = yarn_sorter_gather(&stream->entries);
+    if (!err && !stream->pid && stream->entries.count)
+        stream->start_ns = yarn_stream_list_of(stream)[0].time_ns;
     return err;
 }
 
@@ -288,8 +287,8 @@ int yarn_stream_open(const char *path, unsigned index, struct yarn_stream **ret_
 const struct yarn_entry *yarn_stream_entries(const struct yarn_stream *stream, size_t *ret_count)
 {
     if (ret_count)
-        *ret_count = stream ? stream->nr_entries : 0;
-    return stream ? stream->entries : NULL;
+        *ret_count = stream ? stream->entries.count : 0;
+    return stream ? stream->entries.list : NULL;
 }
 
 const int *yarn_stream_event_ids(const struct yarn_stream *stream, size_t *ret_count)

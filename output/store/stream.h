@@ -1,8 +1,9 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * What a stream is inside: entries of 32 bytes, the events that they are of, what threads are
- * called, and the bytes of the records, which stay in a file. A source (stream_dump.c,
+ * What a stream is inside: entries of 32 bytes, in a file beyond some number of them, the events
+ * that they are of, what threads are called, and the bytes of the records, which stay in a file. A
+ * source (stream_dump.c,
  * stream_trace.c) adds entries in any order and sorts them; from then on entries change only as a
  * whole, by couplebreak. Threads: one owner at a time.
  */
@@ -17,6 +18,7 @@
 #include "core/base/text.h"
 #include "core/event/trace_format.h"
 #include "output/dump/visitor.h"
+#include "output/store/sorter.h"
 #include "output/store/spill.h"
 #include "output/store/trace_fields.h"
 #include "output/store/trace_file.h"
@@ -48,9 +50,8 @@ struct yarn_stream_task {
 };
 
 struct yarn_stream {
-    char *path;                 /* owned: of the file */
-    struct yarn_entry *entries; /* owned */
-    size_t nr_entries, entries_capacity;
+    char *path;                       /* owned: of the file */
+    struct yarn_sorter entries;       /* struct yarn_entry; gathered once it is finished */
     struct yarn_stream_event *events; /* owned */
     size_t nr_events, events_capacity;
     struct yarn_table by_id; /* id to event */
@@ -76,6 +77,7 @@ struct yarn_stream {
 struct yarn_stream_list {
     struct yarn_stream **list; /* owned, and so are they */
     size_t count, capacity;
+    size_t nr_in_memory; /* entries of complete processes, or more */
     /* The caller's, of dumps: */
     bool has_no_samples;    /* of events without fields */
     uint64_t switches_most; /* with more there are no streams at all; 0: any number */
@@ -84,6 +86,10 @@ struct yarn_stream_list {
 
 /* New and empty; NULL: no memory. */
 struct yarn_stream *yarn_stream_new(void);
+static inline struct yarn_entry *yarn_stream_list_of(const struct yarn_stream *stream)
+{
+    return stream->entries.list;
+}
 
 /* SYSTEM:NAME or SYSTEM/NAME or a plain name; `format` may be empty. */
 YARN_MUST_CHECK int yarn_stream_add_event(struct yarn_stream *stream, int id, struct yarn_span name,

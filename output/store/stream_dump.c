@@ -4,6 +4,8 @@
 #include "output/store/spill.h"
 #include "output/store/stream.h"
 
+enum { ENTRIES_FEW = 4096 }; /* of a process in memory, where others fill it */
+
 static bool are_too_many(const struct yarn_stream_list *streams)
 {
     return streams->switches_most && streams->nr_switches > streams->switches_most;
@@ -13,6 +15,8 @@ static int on_process(void *self, const struct yarn_dump_process *process)
 {
     struct yarn_stream_reading *reading = self;
     struct yarn_stream_list *streams = reading->streams;
+    if (reading->stream)
+        streams->nr_in_memory += reading->stream->entries.count;
     reading->stream = NULL;
     reading->own_tid = 0;
     yarn_table_clear(&reading->by_event);
@@ -24,6 +28,8 @@ static int on_process(void *self, const struct yarn_dump_process *process)
         yarn_stream_free(stream);
         return -ENOMEM;
     }
+    if (streams->nr_in_memory >= YARN_SORTER_MOST)
+        stream->entries.most = ENTRIES_FEW;
     stream->pid = process->pid;
     stream->start_ns = process->start_ns;
     reading->stream = stream;
@@ -195,6 +201,8 @@ int yarn_stream_reading_end(struct yarn_stream_reading *reading, const char *pat
 {
     const struct yarn_stream_list *streams = reading->streams;
     struct yarn_span records = YARN_SPAN_EMPTY;
+    if (reading->stream)
+        reading->streams->nr_in_memory += reading->stream->entries.count;
     if (!err)
         err = yarn_spill_map(&reading->records, &records);
     for (size_t i = reading->first; i < streams->count; i++) {

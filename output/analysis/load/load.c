@@ -141,8 +141,9 @@ static int load_one(const struct yarn_loader *of_all, const struct yarn_source *
 /* Gives what is in memory the names that threads had at their times. */
 static void apply_comms(const struct yarn_profile *profile, struct yarn_timeline *timeline)
 {
-    for (size_t i = 0; timeline && i < timeline->count; i++) {
-        struct yarn_timeline_entry *entry = &timeline->entries[i];
+    struct yarn_timeline_entry *entries = timeline ? timeline->rows.list : NULL;
+    for (size_t i = 0; timeline && i < timeline->rows.count; i++) {
+        struct yarn_timeline_entry *entry = &entries[i];
         if (entry->thread != YARN_DUMP_NONE)
             entry->comm = yarn_profile_comm_at(profile, entry->thread, entry->time_ns);
     }

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Every record of a profile in time order, of all threads or of each: samples one by one, the rest
- * as lines of text. All of them in memory, or at most so many: then what does not fit lies, in
- * order, in a file without a name, and is merged when it is taken.
+ * as lines of text.
  * Threads: one owner at a time.
  */
 #pragma once
 
 #include "core/base/base.h"
+#include "output/store/sorter.h"
 
 /* One record. */
 struct yarn_timeline_entry {
@@ -39,35 +39,15 @@ enum yarn_timeline_order {
     YARN_TIMELINE_BY_TRACK, /* by thread, its events, and time within each */
 };
 
-struct yarn_timeline_runs;
-
-/* A good `most`: 12 MB, and as much again while they are sorted. */
-enum { YARN_TIMELINE_MOST = 256 << 10 };
-
 struct yarn_timeline {
-    struct yarn_timeline_entry *entries; /* owned array, or mapped */
-    size_t count;
-    size_t capacity;
-    size_t mapped_bytes; /* of `entries`; 0: they are an array */
+    struct yarn_sorter rows; /* store/sorter.h: for all that is no adding */
     enum yarn_timeline_order order;
-    size_t most;                     /* entries in memory; 0: all are */
-    struct yarn_timeline_runs *runs; /* owned; NULL while nothing had to leave memory */
-    size_t at;                       /* of yarn_timeline_next */
-    uint64_t nr_added;
 };
 
-/* Where `most` is reached: also a negative errno of the file that they go into. */
 YARN_MUST_CHECK int yarn_timeline_add(struct yarn_timeline *timeline,
                                       const struct yarn_timeline_entry *entry);
-/* After the last is added. Equal entries keep their order. */
+/* After the last is added. Equal entries keep their order. Their `comm` is as it was when they were
+ * added, where `most` is set: yarn_profile_comm_at knows better. */
 YARN_MUST_CHECK int yarn_timeline_sort(struct yarn_timeline *timeline);
-/* In order, once sorted: 1, 0 at the end, or a negative errno. Their `comm` is as it was
- * when they were added, where `most` is set: yarn_profile_comm_at knows better. */
-YARN_MUST_CHECK int yarn_timeline_next(struct yarn_timeline *timeline,
-                                       struct yarn_timeline_entry *ret_entry);
-/* Once sorted: all `nr_added` of them are `entries`, in memory or mapped from a file, for who goes
- * over them more than once. Nothing more can be added or taken. */
-YARN_MUST_CHECK int yarn_timeline_gather(struct yarn_timeline *timeline);
 /* The i-th of those that were gathered. Who takes them in order keeps few of them in memory. */
 const struct yarn_timeline_entry *yarn_timeline_at(const struct yarn_timeline *timeline, size_t i);
-void yarn_timeline_fini(struct yarn_timeline *timeline);

@@ -124,7 +124,7 @@ static int show(void *self, struct yarn_profile *profile)
     unsigned needs = request->format->needs;
     int err = yarn_timeline_sort(timeline);
     if (!err)
-        err = yarn_timeline_gather(timeline);
+        err = yarn_sorter_gather(&timeline->rows);
     if (err)
         return fail(request, NULL, err);
     struct yarn_export export = {
@@ -143,7 +143,7 @@ static int show(void *self, struct yarn_profile *profile)
 static int load_and_export(struct request *request, char *const *paths)
 {
     unsigned needs = request->format->needs;
-    request->timeline.most = YARN_TIMELINE_MOST;
+    request->timeline.rows.most = YARN_SORTER_MOST;
     request->timeline.order =
         needs & YARN_EXPORT_TRACKS ? YARN_TIMELINE_BY_TRACK : YARN_TIMELINE_BY_TIME;
     request->sched = YARN_SCHED_LOG_EMPTY;
@@ -186,7 +186,7 @@ static void fini(void *self)
 {
     struct request *request = self;
     yarn_sched_log_fini(&request->sched);
-    yarn_timeline_fini(&request->timeline);
+    yarn_sorter_fini(&request->timeline.rows);
     yarn_select_fini(&request->select);
 }
 

@@ -447,10 +447,10 @@ static int print_timeline(const struct yarn_script *script, struct yarn_timeline
     int more = 1;
     /* Why until it fails: who has left the pager, or closed the pipe, wants no more of it. */
     while (!err && more > 0 && !ferror(out->file)) {
-        more = yarn_timeline_next(timeline, &entry);
+        more = yarn_sorter_next(&timeline->rows, &entry);
         if (more > 0)
             err = print_entry(&printer, &entry);
-        yarn_progress_show(&progress, ++nr_printed, timeline->nr_added);
+        yarn_progress_show(&progress, ++nr_printed, timeline->rows.nr_added);
     }
     yarn_progress_end(&progress);
     printer_fini(&printer);
@@ -522,7 +522,7 @@ static int couplebreak(struct request *request)
 
 static int run_dumps(struct request *request, char *const *paths)
 {
-    struct yarn_timeline timeline = {.most = YARN_TIMELINE_MOST};
+    struct yarn_timeline timeline = {.rows = {.most = YARN_SORTER_MOST}};
     struct yarn_load_options options = {.timeline = &timeline,
                                         .has_scheduling = true,
                                         .streams = request->couplebreak ? &request->streams : NULL};
@@ -542,7 +542,7 @@ static int run_dumps(struct request *request, char *const *paths)
             status = show(request, &timeline);
         yarn_profile_fini(&profile);
     }
-    yarn_timeline_fini(&timeline);
+    yarn_sorter_fini(&timeline.rows);
     return status;
 }
 

@@ -130,7 +130,7 @@ static uint64_t start_of(const struct yarn_stream_list *streams)
 {
     uint64_t start_ns = UINT64_MAX;
     for (size_t i = 0; i < streams->count; i++)
-        if (streams->list[i]->nr_entries)
+        if (streams->list[i]->entries.count)
             start_ns = yarn_u64_min(start_ns, streams->list[i]->start_ns);
     return start_ns;
 }

@@ -9,9 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <yarn/couplebreak.h>
 #include <yarn/dump.h>
+#include <yarn/sched.h>
 
 #include "tests/support/suite.h"
 #include "tests/unit/output/dump/made_dump.h"
@@ -363,6 +366,57 @@ START_TEST(what_is_no_dump_is_refused_and_errno_is_kept)
 }
 END_TEST
 
+/* So many bytes more than now. Why not beside a sanitizer: it keeps what was given back. */
+static void limit_data(rlim_t more)
+{
+    unsigned long data = 0;
+    FILE *file = fopen("/proc/self/statm", "re");
+    ck_assert_ptr_nonnull(file);
+    ck_assert_int_eq(fscanf(file, "%*u %*u %*u %*u %*u %lu", &data), 1);
+    (void)fclose(file);
+    const struct rlimit limit = {data * (rlim_t)sysconf(_SC_PAGESIZE) + more, RLIM_INFINITY};
+    if (!IS_ADDRESS_SANITIZED && !IS_THREAD_SANITIZED)
+        ck_assert_int_eq(setrlimit(RLIMIT_DATA, &limit), 0);
+}
+
+/* Two million entries of 32 bytes, of which each core has its own in order. */
+START_TEST(entries_of_a_stream_are_in_order_where_they_do_not_fit_into_memory)
+{
+    enum { RUNS = 1000000, AT_ONCE = 1000, CORES = 4 };
+    static struct yarn_dump_run runs[AT_ONCE];
+    char path[64];
+    struct made_dump made;
+    struct yarn_stream *stream = NULL;
+    size_t count;
+    made_dump_begin(&made, NULL);
+    yarn_dump_write_process(made.writer, &(struct yarn_dump_process){.pid = 7, .start_ns = 1});
+    for (uint32_t i = 0; i < RUNS; i += AT_ONCE) {
+        for (uint32_t k = 0; k < AT_ONCE; k++)
+            runs[k] = (struct yarn_dump_run){.time_ns = 1 + (i / AT_ONCE / CORES * AT_ONCE + k),
+                                             .length_ns = k % 7,
+                                             .tid = 7,
+                                             .cpu = i / AT_ONCE % CORES};
+        yarn_dump_write_runs(made.writer, runs, AT_ONCE);
+    }
+    yarn_dump_writer_flush(made.writer);
+    snprintf(path, sizeof path, "/proc/self/fd/%d", made.fd);
+    limit_data(48 << 20);
+    ck_assert_int_eq(yarn_stream_open(path, 0, &stream), 0);
+    for (int on = 0; on < 2; on++) {
+        ck_assert_int_eq(yarn_stream_couplebreak(stream, on), 0);
+        const struct yarn_entry *entries = yarn_stream_entries(stream, &count);
+        ck_assert_uint_eq(count, 2 * (size_t)RUNS);
+        for (size_t i = 1; i < count; i++)
+            if (entries[i].time_ns == entries[i - 1].time_ns)
+                ck_assert_int_ge(entries[i].cpu, entries[i - 1].cpu);
+            else
+                ck_assert_uint_gt(entries[i].time_ns, entries[i - 1].time_ns);
+    }
+    yarn_stream_free(stream);
+    made_dump_free(&made);
+}
+END_TEST
+
 /* Whose reads would move the parent's place in the file. */
 START_TEST(in_a_child_the_parent_s_dump_is_dead)
 {
@@ -398,6 +452,7 @@ int main(void)
     tcase_add_test(read, dumps_that_lie_have_an_end);
     tcase_add_test(read, what_is_no_dump_is_refused_and_errno_is_kept);
     tcase_add_test(read, in_a_child_the_parent_s_dump_is_dead);
+    tcase_add_test(read, entries_of_a_stream_are_in_order_where_they_do_not_fit_into_memory);
     suite_add_tcase(suite, read);
     return run_suite(suite);
 }

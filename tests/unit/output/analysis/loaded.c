@@ -28,7 +28,7 @@ void loaded_close(struct loaded *loaded)
     (void)rmdir(loaded->folder);
     if (loaded->is_read)
         yarn_profile_fini(&loaded->profile);
-    yarn_timeline_fini(&loaded->timeline);
+    yarn_sorter_fini(&loaded->timeline.rows);
     yarn_choice_fini(&loaded->choice);
 }
 

@@ -194,8 +194,8 @@ START_TEST(machines_are_laid_side_by_side_by_real_time)
         ck_assert_uint_eq(dump->end.time_ns, dump->last_ns);
         ck_assert_uint_le(dump->last_ns - start_ns, 4 * YARN_NS_PER_MS);
     }
-    for (size_t i = 0; i < loaded.timeline.count; i++) {
-        const struct yarn_timeline_entry *entry = &loaded.timeline.entries[i];
+    for (size_t i = 0; i < loaded.timeline.rows.count; i++) {
+        const struct yarn_timeline_entry *entry = yarn_timeline_at(&loaded.timeline, i);
         uint64_t start_ns = loaded.profile.dumps[entry->dump].process.start_ns;
         ck_assert_uint_ge(entry->time_ns, start_ns);
         ck_assert_uint_le(entry->time_ns - start_ns, 4 * YARN_NS_PER_MS);
@@ -346,8 +346,8 @@ START_TEST(the_timeline_is_in_order_and_knows_the_name_of_then)
 
     const struct yarn_timeline_entry *before = NULL;
     char names[256] = "";
-    for (size_t i = 0; i < loaded.timeline.count; i++) {
-        const struct yarn_timeline_entry *entry = &loaded.timeline.entries[i];
+    for (size_t i = 0; i < loaded.timeline.rows.count; i++) {
+        const struct yarn_timeline_entry *entry = yarn_timeline_at(&loaded.timeline, i);
         ck_assert(!before || before->time_ns <= entry->time_ns);
         before = entry;
         if (!entry->text) {

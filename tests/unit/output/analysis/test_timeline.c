@@ -37,7 +37,7 @@ static void add_all(struct yarn_timeline *timeline, int number)
         };
         ck_assert_int_eq(yarn_timeline_add(timeline, &entry), 0);
         if (cases[number].most)
-            ck_assert_uint_le(timeline->count, cases[number].most);
+            ck_assert_uint_le(timeline->rows.count, cases[number].most);
     }
     ck_assert_int_eq(yarn_timeline_sort(timeline), 0);
 }
@@ -45,13 +45,13 @@ static void add_all(struct yarn_timeline *timeline, int number)
 /* Entries of equal time come as they were added: their weights show it. */
 START_TEST(all_come_in_order_however_few_fit_into_memory)
 {
-    struct yarn_timeline timeline = {.most = cases[_i].most};
+    struct yarn_timeline timeline = {.rows = {.most = cases[_i].most}};
     struct yarn_timeline_entry entry;
     uint64_t time_ns = 0, weight = 0, sum = 0;
     size_t count = 0;
     int more;
     add_all(&timeline, _i);
-    while ((more = yarn_timeline_next(&timeline, &entry)) > 0) {
+    while ((more = yarn_sorter_next(&timeline.rows, &entry)) > 0) {
         ck_assert_uint_ge(entry.time_ns, time_ns);
         if (count && entry.time_ns == time_ns)
             ck_assert_uint_gt(entry.weight, weight);
@@ -64,15 +64,16 @@ START_TEST(all_come_in_order_however_few_fit_into_memory)
     ck_assert_int_eq(more, 0);
     ck_assert_uint_eq(count, cases[_i].count);
     ck_assert_uint_eq(sum, count ? (uint64_t)count * (count - 1) / 2 : 0);
-    ck_assert_int_eq(yarn_timeline_next(&timeline, &entry), 0);
-    yarn_timeline_fini(&timeline);
+    ck_assert_int_eq(yarn_sorter_next(&timeline.rows, &entry), 0);
+    yarn_sorter_fini(&timeline.rows);
 }
 END_TEST
 
 /* Twice, as a file with two columns is written. Threads go down while time goes up. */
 START_TEST(gathered_entries_can_be_gone_over_again_by_thread)
 {
-    struct yarn_timeline timeline = {.most = cases[_i].most, .order = YARN_TIMELINE_BY_TRACK};
+    struct yarn_timeline timeline = {.rows = {.most = cases[_i].most},
+                                     .order = YARN_TIMELINE_BY_TRACK};
     for (size_t i = 0; i < cases[_i].count; i++) {
         struct yarn_timeline_entry entry = {
             .time_ns = 1000 + i / 7,
@@ -83,11 +84,11 @@ START_TEST(gathered_entries_can_be_gone_over_again_by_thread)
         ck_assert_int_eq(yarn_timeline_add(&timeline, &entry), 0);
     }
     ck_assert_int_eq(yarn_timeline_sort(&timeline), 0);
-    ck_assert_int_eq(yarn_timeline_gather(&timeline), 0);
-    ck_assert_uint_eq(timeline.count, cases[_i].count);
+    ck_assert_int_eq(yarn_sorter_gather(&timeline.rows), 0);
+    ck_assert_uint_eq(timeline.rows.count, cases[_i].count);
     for (unsigned pass = 0; pass < 2; pass++) {
         uint64_t sum = 0;
-        for (size_t i = 0; i < timeline.count; i++) {
+        for (size_t i = 0; i < timeline.rows.count; i++) {
             const struct yarn_timeline_entry *entry = yarn_timeline_at(&timeline, i);
             sum += entry->weight;
             if (!i)
@@ -98,23 +99,24 @@ START_TEST(gathered_entries_can_be_gone_over_again_by_thread)
             ck_assert_uint_ge(track, before);
             ck_assert(track > before || entry->weight > last->weight);
         }
-        ck_assert_uint_eq(sum, timeline.count ? timeline.count * (timeline.count - 1) / 2 : 0);
+        ck_assert_uint_eq(
+            sum, timeline.rows.count ? timeline.rows.count * (timeline.rows.count - 1) / 2 : 0);
     }
-    yarn_timeline_fini(&timeline);
+    yarn_sorter_fini(&timeline.rows);
 }
 END_TEST
 
 START_TEST(folder_that_cannot_be_written_to_is_passed_over)
 {
-    struct yarn_timeline timeline = {.most = 2};
+    struct yarn_timeline timeline = {.rows = {.most = 2}};
     struct yarn_timeline_entry entry = {.time_ns = 1};
     ck_assert_int_eq(setenv("TMPDIR", "/no/such/folder", 1), 0);
     for (size_t i = 0; i < 5; i++)
         ck_assert_int_eq(yarn_timeline_add(&timeline, &entry), 0);
     ck_assert_int_eq(yarn_timeline_sort(&timeline), 0);
     for (size_t i = 0; i < 5; i++)
-        ck_assert_int_eq(yarn_timeline_next(&timeline, &entry), 1);
-    yarn_timeline_fini(&timeline);
+        ck_assert_int_eq(yarn_sorter_next(&timeline.rows, &entry), 1);
+    yarn_sorter_fini(&timeline.rows);
 }
 END_TEST
 
