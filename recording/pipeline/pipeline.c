@@ -130,6 +130,16 @@ static void store_branches(struct yarn_pipeline *pipeline)
     yarn_edges_clear(&pipeline->edges);
 }
 
+static void fill(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record,
+                 struct yarn_queued *queued)
+{
+    bool had_narrow = pipeline->walks.has_narrow;
+    yarn_walks_fill(&pipeline->walks, record, queued);
+    if (pipeline->walks.has_narrow && !had_narrow)
+        YARN_WARN(pipeline->dump->messages,
+                  "32-bit code: its samples are counted, its stacks and names are not recorded");
+}
+
 static void add_branches(struct yarn_pipeline *pipeline, const struct yarn_typed_record *record)
 {
     size_t at = 0;
@@ -163,7 +173,7 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     if (is_scheduling)
         yarn_queued_frames(queued)->end = YARN_STACK_END_ABSENT;
     else
-        yarn_walks_fill(&pipeline->walks, record, queued);
+        fill(pipeline, record, queued);
     yarn_queued_set_raw(queued, &record->perf.raw);
     yarn_queue_commit(&pipeline->queue, queued);
     /* Why at once: other code may stand at the same address a moment later. */

@@ -180,4 +180,8 @@ void yarn_walks_fill(struct yarn_walks *walks, const struct yarn_typed_record *r
      */
     if (frames->end == YARN_STACK_END_ABSENT && is_asked)
         frames->end = YARN_STACK_END_CUT;
+    if (sample->registers_abi == PERF_SAMPLE_REGS_ABI_32) {
+        walks->has_narrow = true;
+        frames->end = YARN_STACK_END_NO_INFO;
+    }
 }

@@ -17,6 +17,7 @@ struct yarn_walks {
     struct yarn_unwinder *unwinder; /* borrowed */
     uint32_t nr_copies, nr_cut;     /* of late: walked, cut off */
     bool has_user_part;             /* of any sample so far */
+    bool has_narrow;                /* likewise: of 32-bit code */
 };
 
 /* Writes the frames of a sample record to the reserved space. A kernel thread (io_uring) and an

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """record --outside: a command's whole tree, with nothing of ours in it."""
 
+import errno
 import json
 import os
 import pathlib
@@ -379,6 +380,44 @@ class Sentences(Case):
 
     def test_a_static_command_inside_names_it_too(self):
         self.assertRegex(self.inside(STANDALONE, "6"), rb"statically linked[^;]*; [^;]*--outside")
+
+    def test_where_perf_is_refused_timers_are_offered_and_not_taken(self):
+        for error in (errno.EPERM, errno.EACCES):
+            done = self.run_program([harness.HOSTS / "noperf", error, harness.YARNPROF, "record", "--outside", "-o",
+                                     f"{self.folder()}/", "--", "touch", self.root / "ran"], preload=False)
+            self.assertEqual((done.status, done.stderr.count(b"\n")), (1, 1), done.stderr)
+            self.assertRegex(done.stderr, b"CAP_PERFMON.*--inside --sampler=timer")
+            self.assertFalse((self.root / "ran").exists())
+
+    def test_a_program_of_another_c_library_has_its_own_frames(self):
+        program = self.compiled("musl-gcc", "-O2", "-fno-omit-frame-pointer")
+        run = self.record([program, "5"])
+        (dump,) = self.infos(run)
+        shares = harness.self_percent(run.dumps)
+        self.assertGreater(shares["hot_a"], shares["hot_b"])
+        self.assertGreater(shares["hot_b"], shares["hot_c"])
+        self.assertGreater(dump["trust"]["samples"], 100)
+
+    def test_a_32_bit_program_is_counted_and_said(self):
+        program = self.compiled("gcc", "-m32", "-O2")
+        run = self.record([program, "5"])
+        (dump,) = self.infos(run)
+        trust = dump["trust"]
+        self.assertGreater(trust["samples"], 100)
+        self.assertGreater(trust["stacks_no_unwind_info"], 0.9 * trust["samples"])
+        self.assertIn("32-bit code", " ".join(message["text"] for message in dump["messages"]))
+
+    def compiled(self, *command):
+        program = self.root / "program"
+        try:
+            sources = pathlib.Path(__file__).parents[2]
+            done = subprocess.run([*command, f"-I{sources}", "-o", program, sources / "tests" / "hosts" / "split.c"],
+                                  capture_output=True)
+        except FileNotFoundError:
+            self.skipTest(f"there is no {command[0]}")
+        if done.returncode:
+            self.skipTest(f"{command[0]} cannot link such programs")
+        return program
 
     def test_events_that_cannot_be_followed_are_said(self):
         for event, text in ((f"uprobe:{SPLIT}:main", b"does not have probes"), ("off-cpu", b"does not have off-cpu")):

@@ -95,7 +95,6 @@ void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns)
 
 void yarn_followed_flush(struct yarn_followed *followed)
 {
-    yarn_followed_store(followed, 0);
     flush(followed, false);
 }
 

@@ -20,7 +20,10 @@ int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const str
     int err = yarn_session_open(&recorder->session, &recorder->request);
     if (err) {
         const char *failure = recorder->session.report.failure;
-        yarn_complain("record", "%s", failure ? failure : strerror(-err));
+        bool is_offered = (err == -EPERM || err == -EACCES) && recorder->request.starts_at_exec;
+        yarn_complain("record", "%s%s", failure ? failure : strerror(-err),
+                      is_offered ? "; --inside --sampler=timer records by timers in the program"
+                                 : "");
         return err;
     }
     err = yarn_process_tree_open(&recorder->tree, job, &recorder->session);
