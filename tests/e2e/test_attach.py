@@ -128,6 +128,16 @@ class Running(Case):
         self.assertIn(b"CAP_SYS_PTRACE", run.stderr)
         self.assertEqual(run.stderr.count(b"\n"), 1, run.stderr)
 
+    @unittest.skipUnless(os.getuid(), "root may record every process")
+    def test_a_process_that_forbids_to_be_looked_at_is_refused_in_words(self):
+        dumpable = 4  # PR_SET_DUMPABLE
+        process = self.begin(["python3", "-c", f"import ctypes, time; ctypes.CDLL(None).prctl({dumpable}, 0)\n"
+                              "print('ready', flush=True); time.sleep(600)"])
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        run = self.attach(process.pid, "--duration=100")
+        self.assertEqual((run.status, run.stderr.count(b"\n")), (1, 1), run.stderr)
+        self.assertIn(b"forbids to be looked at: root may record it, or who has CAP_SYS_PTRACE", run.stderr)
+
     def test_what_is_no_process_is_said(self):
         for pids, status, text in (("0", 2, b"numbers of processes"), ("12,", 2, b"numbers of processes"),
                                    ("4194303", 1, b"there is no such process")):

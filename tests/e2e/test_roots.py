@@ -48,6 +48,10 @@ class Roots(Case):
         self.addCleanup(recorder.kill)
         return recorder, folder
 
+    def read_up_to(self, recorder, wanted):
+        while (line := recorder.stdout.readline()) != wanted:
+            self.assertTrue(line, "it has ended")
+
     def functions_of(self, dump):
         return {name for name, share in harness.self_percent(dump["path"]).items() if share > 5}
 
@@ -75,14 +79,12 @@ class Roots(Case):
             with self.subTest(flags=flags):
                 recorder, folder = self.begin(["unshare", *flags, "chroot", root, "/bin/sh", "-c", f"/bin/work 3; {script}"],
                                               "--callgraph=fp")
-                while recorder.stdout.readline() != b"ready\n":
-                    pass
+                self.read_up_to(recorder, b"ready\n")
                 control.wait_for_sample(folder / "d", "hot_a")
                 recorder.send_signal(signal.SIGSTOP)
                 recorder.stdin.write(b"go\n")
                 recorder.stdin.flush()
-                while recorder.stdout.readline() != b"over\n":
-                    pass
+                self.read_up_to(recorder, b"over\n")
                 recorder.send_signal(signal.SIGCONT)
                 recorder.stdin.write(b"go\n")
                 recorder.stdin.flush()
@@ -109,8 +111,7 @@ class Roots(Case):
         recorder.stdin.write(b"go\n")
         recorder.stdin.flush()
         self.assertEqual(int(recorder.stdout.readline()), first)
-        while recorder.stdout.readline() != b"over\n":
-            pass
+        self.read_up_to(recorder, b"over\n")
         os.kill(pid, signal.SIGCONT)
         recorder.stdin.write(b"go\n")
         recorder.stdin.flush()
