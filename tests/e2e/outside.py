@@ -26,12 +26,13 @@ def name_of(process):
     return pathlib.Path(process["exe"]).name
 
 
-def child_of(pid):
-    """The only one, once it is there."""
-    lists = pathlib.Path(f"/proc/{pid}/task")
-    control.wait_until(lambda: any(list.read_text() for list in lists.glob("*/children")))
-    (child,) = [int(word) for list in lists.glob("*/children") for word in list.read_text().split()]
-    return child
+def children_of(pid, count=1):
+    """Once so many are there."""
+    def listed():
+        return [int(word) for list in pathlib.Path(f"/proc/{pid}/task").glob("*/children")
+                for word in list.read_text().split()]
+    control.wait_until(lambda: len(listed()) == count)
+    return listed()
 
 
 class Case(harness.Case):

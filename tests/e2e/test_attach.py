@@ -9,7 +9,7 @@ import unittest
 
 import control
 import harness
-from outside import CHILDREN, IMAGES, SPLIT, RELAYS, Case, child_of, name_of
+from outside import CHILDREN, IMAGES, SPLIT, RELAYS, Case, children_of, name_of
 
 
 class Running(Case):
@@ -27,13 +27,14 @@ class Running(Case):
         command = [harness.YARNPROF, "record", "-p", pids, "-o", f"{folder}/", *options]
         return self.finished(harness.start(command, folder, preload=False), time.monotonic(), folder)
 
-    def attach_and_interrupt(self, pid, worker, *options):
-        """When the worker has had half a second of CPU time."""
+    def attach_and_interrupt(self, pid, workers, *options):
+        """When each of the workers has had its time on a core."""
         folder, begun = self.folder(), time.monotonic()
         command = [harness.YARNPROF, "record", "-p", pid, "-o", f"{folder}/", *options]
         recorder = harness.start(command, folder, preload=False)
         control.wait_until(lambda: any(folder.iterdir()))
-        control.let_work(worker, 0.5)
+        for worker in workers:
+            control.let_work(worker, 0.5 / len(workers))
         recorder.send_signal(signal.SIGINT)
         return self.finished(recorder, begun, folder)
 
@@ -65,7 +66,7 @@ class Running(Case):
     def test_an_interrupt_ends_the_recording_alone(self):
         process = self.begin(["sh", "-c", f"{SPLIT} 1000; exit 5"])
         time.sleep(0.2)
-        run = self.attach_and_interrupt(process.pid, child_of(process.pid), "--tree")
+        run = self.attach_and_interrupt(process.pid, children_of(process.pid), "--tree")
         self.assert_recorded(run)
         self.assertIsNone(process.poll())
         self.assert_whole(run)
@@ -89,8 +90,9 @@ class Running(Case):
         for options, names in (([], set()), (["--tree"], {"split"})):
             with self.subTest(options=options):
                 process = self.begin(["sh", "-c", script])
-                time.sleep(0.3)
-                run = self.attach(process.pid, "--duration=300", *options)
+                workers = children_of(process.pid, 2)
+                run = (self.attach_and_interrupt(process.pid, workers, *options) if names else
+                       self.attach(process.pid, "--duration=300"))
                 self.assertEqual(run.status, 0)
                 found = self.processes(run) if self.dumps_of(run) else []
                 self.assertEqual({name_of(image) for image in found}, names)
@@ -109,7 +111,7 @@ class Running(Case):
         for _ in range(3):
             process = self.begin([RELAYS, "4"])
             time.sleep(0.1)
-            run = self.attach_and_interrupt(process.pid, process.pid)
+            run = self.attach_and_interrupt(process.pid, [process.pid])
             self.assert_recorded(run)
             trust = harness.trust(run.dumps)
             self.assertEqual(trust["stacks_complete"], trust["samples"])

@@ -14,7 +14,7 @@ import unittest
 
 import control
 import harness
-from outside import CHILDREN, IMAGES, SPLIT, STANDALONE, THREADS, KNOWN, JIT, PINGPONG, Case, child_of, key_of, name_of
+from outside import CHILDREN, IMAGES, SPLIT, STANDALONE, THREADS, KNOWN, JIT, PINGPONG, Case, children_of, key_of, name_of
 
 
 class Command(Case):
@@ -350,7 +350,7 @@ class Losses(Case):
                    "--sched=off", "-o", f"{folder}/", "--", "sh", "-c", f"{SPLIT} 12; times"]
         recorder = harness.start(command, folder, preload=False)
         begun = time.monotonic()
-        program = child_of(child_of(recorder.pid))
+        ((program,),) = map(children_of, children_of(recorder.pid))
         for seconds in (0.2, 0.1):
             control.let_work(program, seconds)
             recorder.send_signal(signal.SIGSTOP)
