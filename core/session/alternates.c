@@ -9,7 +9,7 @@
 /* Of the period of the other: neither is near a multiple or a part of the other. */
 enum { LONGER_PERMILLE = 1060, AS_ASKED = 1000 };
 enum { TURN_COST_SHARE = 200, GOLDEN = 633, CIRCLE = 1024 };
-enum { LIGHT_BYTES = 8 * 1024, LIGHT_CPUS_MAX = 16 };
+enum { LIGHT_BYTES = 8 * 1024 };
 #define TURN_NS (50 * YARN_NS_PER_MS)
 #define TURN_ALONE_NS (100 * YARN_NS_PER_MS)
 #define PAUSE_MOST_NS (YARN_NS_PER_MS / 8)
@@ -123,7 +123,7 @@ void yarn_alternates_choose_light(struct yarn_session *session)
     uint32_t first = yarn_probe_first_on(session, -1);
     struct yarn_plan plan = session->report.got;
     const struct yarn_event_spec *spec = &session->statuses[first].spec;
-    if (session->nr_cpus > LIGHT_CPUS_MAX || !spec->is_clock || spec->group ||
+    if (session->nr_cpus > YARN_TREE_CPUS_FEW || !spec->is_clock || spec->group ||
         session->may_drop_events)
         return;
     if (session->request->may_deepen)
@@ -290,6 +290,8 @@ bool yarn_alternates_exclude(const struct yarn_session *session,
         return false;
     uint32_t number =
         is_sample ? record->event : yarn_table_find(&session->numbers, record->perf.id);
+    if (number == YARN_RECORD_NO_EVENT)
+        number = YARN_SWITCHES_NUMBER;
     enum yarn_side side = yarn_alternates_side(session, number);
     if (is_sample && turns->deep_ns && record->perf.time > turns->deep_ns)
         return side == YARN_SIDE_FIRST;

@@ -18,7 +18,6 @@ enum {
     FEW_THREADS = 8,
     TREE_RING_BYTES = 1024 * 1024,
     TREE_COPY_BYTES = 16 * 1024,
-    TREE_CPUS_FEW = 16,
 };
 
 #define MACHINE_LOOK_NS (100 * YARN_NS_PER_MS)
@@ -239,7 +238,7 @@ static void suit_copies(struct yarn_session *session)
 {
     struct yarn_plan *got = &session->report.got;
     if (session->request->follows_tree && session->request->may_deepen &&
-        (got->ring_bytes < TREE_RING_BYTES || session->nr_cpus > TREE_CPUS_FEW) &&
+        (got->ring_bytes < TREE_RING_BYTES || session->nr_cpus > YARN_TREE_CPUS_FEW) &&
         got->stack_bytes > TREE_COPY_BYTES)
         got->stack_bytes = TREE_COPY_BYTES;
 }
@@ -308,7 +307,7 @@ static int attach_switches(struct yarn_session *session, pid_t tid,
     if (!err)
         err = add_event(session, &event);
     session->switches.is_open |= !err;
-    if (!err || err == -ESRCH || yarn_probe_lacks_files(err) || session->request->can_pause)
+    if (!err || err == -ESRCH || yarn_probe_lacks_files(err) || session->request->follows_tree)
         return err;
     session->switches.reason = yarn_event_refusal(err);
     return 0;
@@ -383,7 +382,7 @@ static void close_events(struct yarn_session *session)
 /* Switch records first. False where nothing can be given up. */
 static bool give_up_something(struct yarn_session *session, int err)
 {
-    if (!yarn_switches_are_recorded(session) || session->request->can_pause)
+    if (!yarn_switches_are_recorded(session) || session->request->follows_tree)
         return yarn_probe_drop_event(session, err);
     session->switches.reason = yarn_event_refusal(err);
     session->report.failure = NULL;

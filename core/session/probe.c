@@ -222,8 +222,7 @@ struct yarn_attr_options yarn_probe_attr_options(const struct yarn_session *sess
         .is_single = session->threads != NULL,
         .starts_at_exec = session->request->starts_at_exec && !session->request->starts_paused &&
                           !yarn_alternates_is_one(session, number),
-        .has_switches = session->request->times_tree && !session->request->can_pause &&
-                        !yarn_alternates_is_one(session, number),
+        .has_switches = session->request->times_tree && !yarn_switches_follow_tree(session),
         .reads_members = reads && is_sampled,
         .is_read = !is_sampled,
     };
@@ -254,7 +253,7 @@ struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint3
 {
     struct yarn_attr_options options = yarn_probe_attr_options(session, number);
     options.has_side_band =
-        !session->request->can_pause &&
+        (!yarn_switches_follow_tree(session) || yarn_alternates_is_one(session, number)) &&
         yarn_alternates_first(session, number) == yarn_probe_first_on(session, cpu);
     options.is_single |=
         session->statuses[number].spec.is_of_machine || yarn_cpu_wide_is(session, number);
@@ -277,6 +276,26 @@ int yarn_probe_open(const struct yarn_session *session, const struct perf_event_
     if (err)
         return err;
     err = yarn_filters_set(&session->statuses[number], ret_event->fd);
+    if (err)
+        yarn_event_close(ret_event);
+    return err;
+}
+
+int yarn_switches_open(const struct yarn_session *session, pid_t tid, int cpu,
+                       const struct yarn_event *leader, struct yarn_event *ret_event)
+{
+    struct yarn_attr_options options = {
+        .features = session->report.features,
+        .is_single = session->threads != NULL,
+        .starts_at_exec = session->request->starts_at_exec,
+        .has_side_band = session->request->follows_tree,
+        .has_switches = session->request->times_tree || !session->request->follows_tree,
+    };
+    struct perf_event_attr attr = yarn_attr_of_switches(&options);
+    int err = yarn_event_open(ret_event, &attr, YARN_SWITCHES_NUMBER, tid, cpu);
+    if (err)
+        return err;
+    err = yarn_event_redirect(ret_event, leader);
     if (err)
         yarn_event_close(ret_event);
     return err;

@@ -79,3 +79,10 @@ YARN_MUST_CHECK int yarn_filters_prepare(const struct yarn_session *session,
 
 /* On an open event. -EDOM: the kernel does not take it. */
 YARN_MUST_CHECK int yarn_filters_set(const struct yarn_event_status *state, int fd);
+
+/* Opens the event of a thread on a core, disabled, which writes into the ring of `leader`. -ESRCH:
+ * the thread has gone; -EMFILE and -ENFILE: there are no descriptors; all else gives them up
+ * (switches.reason). On failure it is closed. */
+YARN_MUST_CHECK int yarn_switches_open(const struct yarn_session *session, pid_t tid, int cpu,
+                                       const struct yarn_event *leader,
+                                       struct yarn_event *ret_event);

@@ -34,8 +34,8 @@ struct yarn_session_request {
     bool follows_tree;   /* processes that it makes and programs that it executes, too */
     bool attaches_later; /* to the threads that yarn_session_attach_thread names */
     size_t max_threads;  /* of those; the first that is tried is `pid` */
-    bool times_tree;     /* switch records of all of them, by the first event itself */
-    bool can_pause;      /* of a tree: it is followed, and timed, by an event of its own instead */
+    bool times_tree;     /* switch records of all of them */
+    bool can_pause;      /* of a tree: what samples, while the event that follows it goes on */
     bool starts_paused;  /* that one alone is on at first */
     bool starts_at_exec; /* not by an enable, but once the host executes a program */
     bool host_waits;     /* no host thread runs meanwhile, so its limits may be raised */

@@ -346,7 +346,7 @@ static bool is_double(const struct yarn_session *session, const struct yarn_type
     uint32_t number =
         is_sample ? record->event : yarn_table_find(&session->numbers, record->perf.id);
     if (number == YARN_RECORD_NO_EVENT)
-        return session->request->can_pause &&
+        return session->request->follows_tree &&
                yarn_session_doubles_has(session->doubles, record, YARN_SWITCHES_NUMBER, false);
     return !yarn_cpu_wide_is(session, number) &&
            yarn_session_doubles_has(session->doubles, record, number,

@@ -231,6 +231,30 @@ static inline uint32_t yarn_group_end(const struct yarn_session *session, uint32
     return end;
 }
 
+/* Switch records: on each thread and core one more inherited event, a dummy that writes a record
+ * when the thread comes onto the core and when it leaves it. Of its own, so that it can be turned
+ * off without the clock. It is the first thing that is given up: what refuses it refuses nothing
+ * else. A tree is followed by it, with all records that takes, so that what the kernel
+ * lost of the others are samples: there it stays, and takes turns with a light alternate. */
+
+enum {
+    YARN_SWITCHES_NUMBER = 0x7fffffff, /* of such an event: it has no samples */
+    YARN_TREE_CPUS_FEW = 16,
+};
+
+/* Whether a tree has that event: each process that is made costs what its events on all cores cost,
+ * so on many cores its clock has all records. */
+static inline bool yarn_switches_follow_tree(const struct yarn_session *session)
+{
+    return session->request->follows_tree &&
+           (session->request->can_pause || session->nr_cpus <= YARN_TREE_CPUS_FEW);
+}
+
+static inline bool yarn_switches_is_of(const struct yarn_event *event)
+{
+    return event->number == YARN_SWITCHES_NUMBER;
+}
+
 /* Which event is whose alternate (alternates.h), by their numbers. */
 
 /* An alternate is an event of its own, numbered behind those of the request (alternates.h). */
@@ -245,9 +269,11 @@ static inline enum yarn_side yarn_alternates_side(const struct yarn_session *ses
 {
     if (yarn_alternates_is_one(session, number))
         return YARN_SIDE_ALTERNATES;
-    return number < session->request->nr_events && session->statuses[number].alternate
-               ? YARN_SIDE_FIRST
-               : YARN_SIDE_NONE;
+    bool is_first = number < session->request->nr_events
+                        ? session->statuses[number].alternate
+                        : number == YARN_SWITCHES_NUMBER && yarn_switches_follow_tree(session) &&
+                              session->alternates.count;
+    return is_first ? YARN_SIDE_FIRST : YARN_SIDE_NONE;
 }
 
 /* The event whose alternate it is; else itself. */
@@ -257,44 +283,9 @@ static inline uint32_t yarn_alternates_first(const struct yarn_session *session,
                                                    : number;
 }
 
-/* Switch records: on each thread and core one more inherited event, a dummy that writes a record
- * when the thread comes onto the core and when it leaves it. Of its own, so that it can be turned
- * off without the clock. It is the first thing that is given up: what refuses it refuses nothing
- * else. A tree that can pause is followed by it, with all records that takes: there it stays. */
-
-enum { YARN_SWITCHES_NUMBER = 0x7fffffff }; /* of such an event: it has no samples */
-
-static inline bool yarn_switches_is_of(const struct yarn_event *event)
-{
-    return event->number == YARN_SWITCHES_NUMBER;
-}
-
 /* True where they are wanted and not given up. */
 static inline bool yarn_switches_are_recorded(const struct yarn_session *session)
 {
-    return session->request->records_switches && !session->switches.reason;
-}
-
-/* Opens the event of a thread on a core, disabled, which writes into the ring of `leader`. -ESRCH:
- * the thread has gone; -EMFILE and -ENFILE: there are no descriptors; all else gives them up
- * (switches.reason). On failure it is closed. */
-YARN_MUST_CHECK static inline int yarn_switches_open(const struct yarn_session *session, pid_t tid,
-                                                     int cpu, const struct yarn_event *leader,
-                                                     struct yarn_event *ret_event)
-{
-    struct yarn_attr_options options = {
-        .features = session->report.features,
-        .is_single = session->threads != NULL,
-        .starts_at_exec = session->request->starts_at_exec,
-        .has_side_band = session->request->can_pause,
-        .has_switches = session->request->times_tree || !session->request->can_pause,
-    };
-    struct perf_event_attr attr = yarn_attr_of_switches(&options);
-    int err = yarn_event_open(ret_event, &attr, YARN_SWITCHES_NUMBER, tid, cpu);
-    if (err)
-        return err;
-    err = yarn_event_redirect(ret_event, leader);
-    if (err)
-        yarn_event_close(ret_event);
-    return err;
+    return session->request->records_switches && !session->switches.reason &&
+           (!session->request->follows_tree || yarn_switches_follow_tree(session));
 }

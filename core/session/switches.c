@@ -3,6 +3,7 @@
 
 #include "core/session/alternates.h"
 #include "core/session/core_rings.h"
+#include "core/session/probe.h"
 #include "core/session/thread_rings.h"
 #include "core/sys/clock.h"
 #include "core/sys/perf.h"

@@ -3,8 +3,8 @@
  *
  * The rate of switch records: all events of the session that write them are turned
  * off while there are too many, and on again once there are few; not where the scheduler's
- * tracepoints are recorded too. A tree's, which its first event writes, are given up for good, with
- * that event: its alternate takes its place.
+ * tracepoints are recorded too. A tree's are given up for good, with the clock beside them: its
+ * alternate takes their place.
  *
  * Private to core/session. Threads: the reader thread only. Signals: not safe.
  */

@@ -132,10 +132,15 @@ static struct yarn_dump_tree_process row_of(struct yarn_process_tree *tree,
 }
 
 /* What the command was before it executed anything is nobody's. */
+static bool has_row(const struct yarn_tree_process *process)
+{
+    return process->has_program || process->has_executed;
+}
+
 static void add_row(struct yarn_process_tree *tree, const struct yarn_tree_process *process,
                     enum yarn_dump_end_reason reason, int status)
 {
-    if (!process->has_program && !process->has_executed)
+    if (!has_row(process))
         return;
     const struct yarn_dump_tree_process row = row_of(tree, process, reason, status);
     uint64_t off_ns = tree->pause.is_off ? process->target.cpu_ns - process->off_cpu_ns : 0;
@@ -144,12 +149,33 @@ static void add_row(struct yarn_process_tree *tree, const struct yarn_tree_proce
                        process->skipped_ns + off_ns);
 }
 
-static uint64_t counted_ns(const struct yarn_process_tree *tree)
+/* Of the kernel: what the clock counted, and samples of all that were lost, which are nobody's. */
+static void read_counts(struct yarn_process_tree *tree)
 {
-    uint32_t clock = tree->times.clock_event;
-    return clock == YARN_DUMP_NONE ? 0 : yarn_session_count(tree->session, clock).count;
+    uint64_t lost = 0;
+    for (uint32_t i = 0; i < tree->session->request->nr_events; i++) {
+        if (tree->session->statuses[i].error)
+            continue;
+        struct yarn_perf_count count = yarn_session_count(tree->session, i);
+        lost += count.lost;
+        if (i == tree->times.clock_event)
+            tree->rows.tree.counted_ns = yarn_u64_minus(count.count, tree->kept_counted_ns);
+    }
+    tree->holder->account.nr_lost += yarn_u64_minus(lost, tree->nr_lost);
+    tree->nr_lost = yarn_u64_max(lost, tree->nr_lost);
 }
 
+static void see_living(struct yarn_process_tree *tree)
+{
+    const struct yarn_tree_process *process = NULL;
+    while ((process = yarn_processes_next(&tree->processes, process))) {
+        const struct yarn_dump_tree_process row = row_of(tree, process, YARN_DUMP_END_STOPPED, -1);
+        if (has_row(process))
+            yarn_tree_rows_see(&tree->rows, &row);
+    }
+}
+
+/* Where it is the last in this dump, those that live will be in another. */
 static void write_rows(struct yarn_process_tree *tree, bool is_last)
 {
     struct yarn_dump_tree *row = &tree->rows.tree;
@@ -157,7 +183,9 @@ static void write_rows(struct yarn_process_tree *tree, bool is_last)
     row->cpu_ns = tree->times.cpu_ns - tree->kept_cpu_ns;
     row->stray = tree->nr_stray;
     if (is_last || tree->session->nr_events <= COUNT_EVENTS_MAX)
-        row->counted_ns = yarn_u64_minus(counted_ns(tree), tree->kept_counted_ns);
+        read_counts(tree);
+    if (!is_last)
+        see_living(tree);
     yarn_tree_rows_write(&tree->rows, tree->holder->dump.writer);
 }
 

@@ -154,13 +154,12 @@ size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int sta
 {
     struct yarn_process_tree *tree = &recorder->tree;
     uint64_t lost = yarn_recorder_outside_lost(recorder);
-    yarn_process_tree_add_lost(tree, yarn_u64_minus(lost, tree->nr_lost));
     yarn_process_tree_end(tree, status);
+    lost = yarn_u64_minus(lost, tree->nr_lost);
     if (tree->failure)
         yarn_complain("record", "%s (%s)", tree->failure, strerror(-tree->error));
-    if (tree->nr_lost_unsaid)
-        yarn_complain("record", "%" PRIu64 " samples were lost: the rings were full",
-                      tree->nr_lost_unsaid);
+    if (lost)
+        yarn_complain("record", "%" PRIu64 " samples were lost: the rings were full", lost);
     if (tree->nr_stray)
         yarn_complain("record", "%" PRIu64 " samples are of processes whose birth was lost",
                       tree->nr_stray);

@@ -272,8 +272,10 @@ static void on_mapping(struct yarn_process_tree *tree, const struct yarn_typed_r
 static void on_lost(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
 {
     struct yarn_tree_process *process = find(tree, record->perf.pid);
-    if (!process || !process->followed || !process->has_program)
-        return; /* the kernel's count has it */
+    bool is_counted = tree->session->report.features & YARN_ATTR_LOST;
+    /* Why not where it is counted: such a record is of all events of its ring. */
+    if (is_counted || !process || !process->followed || !process->has_program)
+        return;
     tree->nr_lost += record->lost.count;
     yarn_tree_feed(process, record);
 }
@@ -421,19 +423,6 @@ uint64_t yarn_process_tree_samples(const struct yarn_process_tree *tree)
         if (process->followed)
             count += process->followed->account.totals.value[YARN_DUMP_TOTAL_SAMPLES];
     return count;
-}
-
-void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count)
-{
-    struct yarn_tree_process *process = find(tree, (uint32_t)tree->first_pid);
-    if (!process || !process->followed)
-        process = yarn_processes_next(&tree->processes, NULL);
-    while (process && !process->followed)
-        process = yarn_processes_next(&tree->processes, process);
-    if (process)
-        process->followed->account.nr_lost += count;
-    else
-        tree->nr_lost_unsaid += count;
 }
 
 bool yarn_process_tree_has_seen_end(const struct yarn_process_tree *tree)

@@ -51,10 +51,6 @@ YARN_MUST_CHECK int yarn_process_tree_mark(struct yarn_process_tree *tree, const
 /* Samples that are in dumps. */
 uint64_t yarn_process_tree_samples(const struct yarn_process_tree *tree);
 
-/* Samples that no record is of and no record says the loss of: the first process that has a dump
- * says so, since it is not known whose they were. */
-void yarn_process_tree_add_lost(struct yarn_process_tree *tree, uint64_t count);
-
 /* Whether a process lives beside the command: one that is known, and of whose end the record was
  * not lost. */
 bool yarn_process_tree_has_descendants(const struct yarn_process_tree *tree);

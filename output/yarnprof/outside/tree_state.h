@@ -34,12 +34,11 @@ struct yarn_process_tree {
     struct yarn_pipeline_shared shared;
     struct yarn_unfollowed unfollowed;
     pid_t first_pid;   /* of the command */
-    uint64_t nr_lost;  /* records, as far as a process's dump says so */
+    uint64_t nr_lost;  /* samples, as far as a dump says so */
     uint64_t nr_stray; /* samples of processes that were never announced */
     uint64_t nr_malformed;
     size_t nr_dumps;
-    uint64_t nr_samples;     /* in dumps that have ended */
-    uint64_t nr_lost_unsaid; /* there was no dump to say so */
-    const char *failure;     /* the first that a process had, and its negative errno; NULL: none */
+    uint64_t nr_samples; /* in dumps that have ended */
+    const char *failure; /* the first that a process had, and its negative errno; NULL: none */
     int error;
 };

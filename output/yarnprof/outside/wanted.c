@@ -93,8 +93,7 @@ int yarn_wanted_read(struct yarn_job *job, char *const argv[])
     return status;
 }
 
-/* Why not always: it is one more event that each process inherits for each core, and switch records
- * that are too many are not given up. */
+/* Why not always: switch records that are too many are not given up then. */
 static bool can_pause(const struct yarn_options *options)
 {
     return options->control[0] || options->start == YARN_START_OFF || options->delay_ns;
@@ -123,7 +122,7 @@ struct yarn_session_request yarn_wanted_request(const struct yarn_job *job,
         .times_tree = options->sched.kind != YARN_SCHED_OFF,
         .can_pause = can_pause(options),
         .starts_paused = options->start == YARN_START_OFF || options->delay_ns,
-        .records_switches = can_pause(options),
+        .records_switches = true, /* by the event that follows the tree */
         .switch_rate_max_hz = options->sched.rate_max_hz,
         .includes_reader = true,
         .machine_refusal = "events of the whole machine are not recorded from outside",
