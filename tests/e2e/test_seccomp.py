@@ -74,7 +74,7 @@ class Filters(Case):
                 self.assertIn("work_before", harness.self_percent(run.dumps))
 
     def test_any_filter_ends_the_timer_sampler(self):
-        for way in ("prctl", "syscall", "tsync", "strict", "fork", "killed"):
+        for way in ("prctl", "syscall", "listener", "tsync", "strict", "fork", "killed"):
             with self.subTest(way=way):
                 self.assert_ended_before(way, "the host sets a seccomp filter", YARN_SAMPLER="timer")
 

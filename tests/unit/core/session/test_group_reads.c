@@ -82,6 +82,15 @@ START_TEST(a_weight_is_what_was_counted_since_the_sample_before)
 }
 END_TEST
 
+/* As where another event of the same number has come in its place. */
+START_TEST(a_counter_that_began_anew_has_counted_what_it_shows)
+{
+    sample(LEADER, 5, 100, 7);
+    sample(LEADER, 5, 30, 9);
+    ASSERT_WEIGHTS(30, 2);
+}
+END_TEST
+
 /* And what it alone is about is not what all of that is about. */
 START_TEST(a_sample_of_a_member_reads_the_same_group)
 {
@@ -144,6 +153,7 @@ int main(void)
     TCase *tcase = tcase_create("readings");
     tcase_add_checked_fixture(tcase, open_reads, close_reads);
     tcase_add_test(tcase, a_weight_is_what_was_counted_since_the_sample_before);
+    tcase_add_test(tcase, a_counter_that_began_anew_has_counted_what_it_shows);
     tcase_add_test(tcase, a_sample_of_a_member_reads_the_same_group);
     tcase_add_test(tcase, who_has_counted_nothing_is_not_told_of);
     tcase_add_test(tcase, threads_and_cores_count_for_themselves);
