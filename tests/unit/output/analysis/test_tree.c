@@ -107,6 +107,14 @@ START_TEST(small_nodes_are_left_out)
 }
 END_TEST
 
+START_TEST(nodes_of_just_the_least_share_are_shown)
+{
+    sample("main;a", YARN_DUMP_STACK_COMPLETE, 1);
+    sample("main;b", YARN_DUMP_STACK_COMPLETE, 1);
+    ck_assert_str_eq(tree_of(NULL, 50), "1 main 0/2; 2 a 1/1; 2 b 1/1");
+}
+END_TEST
+
 START_TEST(a_function_filter_keeps_the_paths_through_it)
 {
     struct yarn_filter filter = {0};
@@ -203,6 +211,7 @@ int main(void)
     tcase_add_test(tcase, equal_paths_are_one_and_the_largest_comes_first);
     tcase_add_test(tcase, cut_stacks_hang_below_the_reason);
     tcase_add_test(tcase, small_nodes_are_left_out);
+    tcase_add_test(tcase, nodes_of_just_the_least_share_are_shown);
     tcase_add_test(tcase, a_function_filter_keeps_the_paths_through_it);
     tcase_add_loop_test(tcase, a_function_filter_finds_what_stands_for_a_missing_part, 0,
                         (int)YARN_COUNT_OF(pseudo));
