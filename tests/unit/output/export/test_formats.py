@@ -194,6 +194,37 @@ class Formats(unittest.TestCase):
         threads = json.loads(self.written("firefox", folder).read_text())["threads"]
         self.assertEqual(sorted(thread["name"] for thread in threads), ["app 7", "app 8"])
 
+    def dump_of_stacks(self, names, stacks, samples):
+        """`stacks`: how far before it the caller's stack is, 0 where there is none, and the function of each."""
+        dump = Dump()
+        dump.begin()
+        count = len(names)
+        dump.batch("SYMBOLS", 0, count, constant(0), tuple(4096 * (i + 1) for i in range(count)), constant(256),
+                   tuple(map(dump.text, names)))
+        dump.flush()
+        dump.batch("FRAMES", 0, count, tuple(range(count)), constant(0), constant(4))
+        dump.batch("STACKS", 0, len(stacks), *zip(*stacks))
+        dump.flush()
+        dump.named("STREAMS", 1, {"tid": 1, "count": len(samples), "first_ns": 20, "weight": 1000})
+        dump.named("SAMPLES", len(samples), {"stack": tuple(stack + 1 for stack in samples)})
+        path = self.folder / "stacks.dump"
+        path.write_bytes(dump.end())
+        return path
+
+    def test_callgrind_has_no_call_of_a_function_by_itself(self):
+        """Readers would add its cost to the function's once more."""
+        path = self.dump_of_stacks(("main", "again", "leaf"), ((0, 0), (1, 1), (1, 1), (1, 2)), (3,))
+        words = re.findall(r"(?m)^(c?fn)=\((\d+)\)(?: (.*))?$", self.written("callgrind", path).read_text())
+        names = {number: name for _, number, name in words if name}
+        pairs = [(names[before[1]], names[called[1]]) for before, called in zip(words, words[1:]) if called[0] == "cfn"]
+        self.assertEqual(sorted(pairs), [("again", "leaf"), ("main", "again")])
+
+    def test_folded_stacks_are_in_the_order_of_names_from_the_outside_in(self):
+        path = self.dump_of_stacks(("main", "a", "b", "x", "y"), ((0, 0), (1, 2), (1, 3), (3, 1), (1, 4), (2, 3)),
+                                   (2, 4, 5))
+        self.assertEqual(self.written("folded", path).read_text(),
+                         "made;main;a;x 1000\nmade;main;a;y 1000\nmade;main;b;x 1000\n")
+
     def test_firefox_has_marks(self):
         text = self.written("firefox", self.app).read_text()
         self.assertIn('"phase 2"', text)
