@@ -6,10 +6,10 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "core/sys/process.h"
 #include "lib/dump_late_names.h"
 #include "output/dump/reader.h"
-#include "output/store/array.h"
 
 struct thread {
     const char *name; /* NULL: unknown */

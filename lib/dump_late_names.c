@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "core/base/array.h"
 #include "output/dump/reader.h"
-#include "output/store/array.h"
 
 static uint64_t key_of(size_t nr_processes, uint32_t module, uint64_t address)
 {

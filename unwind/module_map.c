@@ -86,21 +86,10 @@ const struct yarn_target *yarn_module_map_target(const struct yarn_module_map *m
     return map->target;
 }
 
-static uint64_t hash_of(struct yarn_span bytes)
-{
-    uint64_t hash = bytes.size;
-    for (size_t at = 0; at < bytes.size; at += sizeof hash) {
-        uint64_t word = 0;
-        memcpy(&word, bytes.data + at, yarn_size_min(sizeof word, bytes.size - at));
-        hash = yarn_hash_u64(hash ^ word);
-    }
-    return hash;
-}
-
 /* The map's own copy, one for equal paths: they are compared by address from here on. */
 static const char *intern_path(struct yarn_module_map *map, struct yarn_span path)
 {
-    uint64_t key = hash_of(path);
+    uint64_t key = yarn_span_hash(path, 0);
     uint32_t at = yarn_table_find(&map->path_at, key);
     if (at != YARN_TABLE_NONE) {
         const char *known = (const char *)map->paths.base + at;

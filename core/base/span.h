@@ -38,6 +38,24 @@ static inline struct yarn_span yarn_span_of_text(const char *text)
     return (struct yarn_span){(const uint8_t *)text, strlen(text)};
 }
 
+/* A text whose owner keeps a NUL behind it. */
+static inline const char *yarn_span_as_text(struct yarn_span span)
+{
+    return span.size ? (const char *)span.data : "";
+}
+
+/* A number for the bytes; `seed`: another one for each. */
+static inline uint64_t yarn_span_hash(struct yarn_span span, uint64_t seed)
+{
+    uint64_t hash = yarn_hash_u64(seed ^ (span.size + 1));
+    for (size_t at = 0; at < span.size; at += sizeof hash) {
+        uint64_t word = 0;
+        memcpy(&word, span.data + at, yarn_size_min(span.size - at, sizeof word));
+        hash = yarn_hash_u64(hash ^ word) + at;
+    }
+    return hash;
+}
+
 /* Without overflow: true where [at, at + size) lies inside the span. */
 static inline bool yarn_span_has(struct yarn_span span, uint64_t at, uint64_t size)
 {

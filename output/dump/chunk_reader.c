@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
+#include "core/base/array.h"
 #include "core/base/crc32c.h"
 
 enum {
@@ -32,18 +33,6 @@ void yarn_dump_unpacker_close(struct yarn_dump_unpacker *unpacker)
     *unpacker = (struct yarn_dump_unpacker){.context = NULL};
 }
 
-static int make_room(struct yarn_dump_unpacker *unpacker, size_t size)
-{
-    if (size <= unpacker->capacity)
-        return 0;
-    uint8_t *bigger = realloc(unpacker->raw, size);
-    if (!bigger)
-        return -ENOMEM;
-    unpacker->raw = bigger;
-    unpacker->capacity = size;
-    return 0;
-}
-
 int yarn_dump_unpacker_unpack(struct yarn_dump_unpacker *unpacker,
                               const struct yarn_dump_chunk *chunk, struct yarn_span stored,
                               struct yarn_span *ret_payload)
@@ -53,7 +42,7 @@ int yarn_dump_unpacker_unpack(struct yarn_dump_unpacker *unpacker,
         return chunk->raw_bytes == stored.size ? 0 : -EBADMSG;
     if (chunk->codec != YARN_DUMP_CODEC_ZSTD)
         return -EBADMSG;
-    int err = make_room(unpacker, chunk->raw_bytes);
+    int err = YARN_ARRAY_RESERVE(&unpacker->raw, &unpacker->capacity, chunk->raw_bytes);
     if (err)
         return err;
     *ret_payload = yarn_span_of(unpacker->raw, chunk->raw_bytes);

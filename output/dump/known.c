@@ -3,32 +3,12 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
+
 void yarn_dump_known_events_close(struct yarn_dump_known_events *events)
 {
     free(events->list);
-    *events = (struct yarn_dump_known_events){NULL, 0};
-}
-
-static bool make_room(struct yarn_dump_known_events *events, uint32_t number)
-{
-    if (number < events->count)
-        return true;
-    size_t count = yarn_size_max((size_t)number + 1, events->count * 2);
-    struct yarn_dump_known_event *grown = realloc(events->list, count * sizeof *grown);
-    if (!grown)
-        return false;
-    memset(grown + events->count, 0, (count - events->count) * sizeof *grown);
-    events->list = grown;
-    events->count = count;
-    return true;
-}
-
-static uint64_t hash_of(struct yarn_span text)
-{
-    uint64_t hash = text.size;
-    for (size_t i = 0; i < text.size; i++)
-        hash = yarn_hash_u64(hash + text.data[i]);
-    return hash;
+    *events = (struct yarn_dump_known_events){.list = NULL};
 }
 
 static void part(struct yarn_dump_known_events *events, struct yarn_dump_known_event *event)
@@ -55,10 +35,10 @@ static void join(struct yarn_dump_known_events *events, uint32_t number, uint32_
 bool yarn_dump_known_events_add(struct yarn_dump_known_events *events,
                                 const struct yarn_dump_event *record)
 {
-    if (!make_room(events, record->number))
+    if (YARN_ARRAY_EXTEND(&events->list, &events->count, &events->capacity, record->number))
         return false;
     struct yarn_dump_known_event *event = &events->list[record->number];
-    uint64_t kind = yarn_hash_u64(hash_of(record->name)) + hash_of(record->unit);
+    uint64_t kind = yarn_span_hash(record->unit, yarn_span_hash(record->name, 0));
     /* Why not the first of two that comes again as it was: its alternate need not come again. */
     if (event->is_alternate || event->kind != kind)
         part(events, event);
@@ -88,7 +68,7 @@ void yarn_dump_known_events_count(struct yarn_dump_known_events *events,
 static void close_set(struct yarn_dump_set *set)
 {
     free(set->words);
-    *set = (struct yarn_dump_set){NULL, 0, 0};
+    *set = (struct yarn_dump_set){.words = NULL};
 }
 
 void yarn_dump_known_clear_epoch(struct yarn_dump_known *known)
@@ -122,29 +102,11 @@ void yarn_dump_known_close(struct yarn_dump_known *known)
     *known = (struct yarn_dump_known){0};
 }
 
-/* A larger array, or NULL (and the old one as it was). Why its new part is left alone: memory that
- * nobody wrote to is none. */
-static void *grow(void *array, size_t size, size_t *count, size_t needed)
-{
-    size_t larger = yarn_size_max(needed, yarn_size_max(*count * 2, 256));
-    uint8_t *grown = realloc(array, larger * size);
-    if (!grown)
-        return NULL;
-    *count = larger;
-    return grown;
-}
-
 bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number)
 {
     size_t word = number / 64;
-    if (word >= set->nr_words) {
-        size_t before = set->nr_words;
-        uint64_t *grown = grow(set->words, sizeof *grown, &set->nr_words, word + 1);
-        if (!grown)
-            return false;
-        memset(grown + before, 0, (set->nr_words - before) * sizeof *grown);
-        set->words = grown;
-    }
+    if (YARN_ARRAY_EXTEND(&set->words, &set->nr_words, &set->max_words, word))
+        return false;
     set->words[word] |= UINT64_C(1) << (number % 64);
     set->nr_numbers = yarn_size_max(set->nr_numbers, (size_t)number + 1);
     return true;
@@ -154,13 +116,8 @@ bool yarn_dump_known_add_text(struct yarn_dump_known *known, uint32_t number, st
 {
     if (yarn_dump_set_has(&known->strings, number))
         return false;
-    if (number >= known->max_texts) {
-        struct yarn_span *grown =
-            grow(known->texts, sizeof *grown, &known->max_texts, (size_t)number + 1);
-        if (!grown)
-            return false;
-        known->texts = grown;
-    }
+    if (YARN_ARRAY_RESERVE(&known->texts, &known->max_texts, (size_t)number + 1))
+        return false;
     const char *kept = yarn_texts_keep(&known->kept, text);
     if (!kept)
         return false;
@@ -172,13 +129,8 @@ bool yarn_dump_known_add_symbol(struct yarn_dump_known *known, uint32_t number, 
 {
     if (yarn_dump_set_has(&known->symbols, number))
         return false;
-    if (number >= known->max_symbols) {
-        uint64_t *grown =
-            grow(known->symbol_starts, sizeof *grown, &known->max_symbols, (size_t)number + 1);
-        if (!grown)
-            return false;
-        known->symbol_starts = grown;
-    }
+    if (YARN_ARRAY_RESERVE(&known->symbol_starts, &known->max_symbols, (size_t)number + 1))
+        return false;
     known->symbol_starts[number] = start;
     return yarn_dump_set_add(&known->symbols, number);
 }
@@ -187,13 +139,8 @@ bool yarn_dump_known_add_stack(struct yarn_dump_known *known, uint32_t number, u
 {
     if (yarn_dump_set_has(&known->stacks, number))
         return false;
-    if (number >= known->max_depths) {
-        uint16_t *grown =
-            grow(known->depths, sizeof *grown, &known->max_depths, (size_t)number + 1);
-        if (!grown)
-            return false;
-        known->depths = grown;
-    }
+    if (YARN_ARRAY_RESERVE(&known->depths, &known->max_depths, (size_t)number + 1))
+        return false;
     known->depths[number] = depth;
     return yarn_dump_set_add(&known->stacks, number);
 }

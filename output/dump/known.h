@@ -27,7 +27,7 @@ struct yarn_dump_known_event {
 
 struct yarn_dump_known_events {
     struct yarn_dump_known_event *list; /* owned; by number */
-    size_t count;
+    size_t count, capacity;
 };
 
 /* Begins empty: all zero. Idempotent. */
@@ -58,7 +58,7 @@ void yarn_dump_known_events_count(struct yarn_dump_known_events *events,
 /* A set of numbers. */
 struct yarn_dump_set {
     uint64_t *words; /* owned */
-    size_t nr_words;
+    size_t nr_words, max_words;
     size_t nr_numbers; /* 1 + the highest */
 };
 

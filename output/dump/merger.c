@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <zstd.h>
 
+#include "core/base/array.h"
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
 #include "core/sys/file.h"
@@ -61,21 +62,9 @@ void yarn_dump_merger_close(struct yarn_dump_merger *merger)
     *merger = (struct yarn_dump_merger){.put = NULL};
 }
 
-static int make_room(uint8_t **bytes, size_t *capacity, size_t size)
-{
-    if (size <= *capacity)
-        return 0;
-    uint8_t *bigger = realloc(*bytes, size);
-    if (!bigger)
-        return -ENOMEM;
-    *bytes = bigger;
-    *capacity = size;
-    return 0;
-}
-
 static int copy(uint8_t **bytes, size_t *capacity, struct yarn_span from)
 {
-    int err = make_room(bytes, capacity, from.size);
+    int err = YARN_ARRAY_RESERVE(bytes, capacity, from.size);
     if (!err && from.size)
         memcpy(*bytes, from.data, from.size);
     return err;
@@ -125,7 +114,8 @@ static int put_records(struct yarn_dump_merger *merger, struct yarn_span records
         .codec = YARN_DUMP_CODEC_ZSTD,
     };
     size_t room = ZSTD_compressBound(records.size);
-    int err = make_room(&merger->scratch, &merger->scratch_capacity, chunk.header_bytes + room);
+    int err =
+        YARN_ARRAY_RESERVE(&merger->scratch, &merger->scratch_capacity, chunk.header_bytes + room);
     if (err)
         return err;
     uint8_t *payload = merger->scratch + chunk.header_bytes;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "core/sys/file.h"
 
 int yarn_dump_source_open(struct yarn_dump_source *source, const char *path)
@@ -44,17 +45,9 @@ static int make_room(struct yarn_dump_source *source, size_t size)
 {
     if (source->window.size)
         memmove(source->buffer, source->window.data, source->window.size);
-    if (size > source->capacity) {
-        uint8_t *bigger = realloc(source->buffer, size);
-        if (!bigger) {
-            source->window = yarn_span_of(source->buffer, source->window.size);
-            return -ENOMEM;
-        }
-        source->buffer = bigger;
-        source->capacity = size;
-    }
+    int err = YARN_ARRAY_RESERVE(&source->buffer, &source->capacity, size);
     source->window = yarn_span_of(source->buffer, source->window.size);
-    return 0;
+    return err;
 }
 
 static void fill(struct yarn_dump_source *source, size_t size)

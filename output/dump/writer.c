@@ -81,17 +81,6 @@ static void restart_interner(struct yarn_dump_interner *interner)
     interner->is_crowded = false;
 }
 
-static uint64_t hash_of(struct yarn_span text, uint64_t seed)
-{
-    uint64_t hash = yarn_hash_u64(seed ^ (text.size + 1));
-    for (size_t at = 0; at < text.size; at += sizeof(uint64_t)) {
-        uint64_t word = 0;
-        memcpy(&word, text.data + at, yarn_size_min(text.size - at, sizeof word));
-        hash = yarn_hash_u64(hash ^ word) + at;
-    }
-    return hash;
-}
-
 /* The key's number; a new key gets *next, which is incremented. */
 static uint32_t find_or_add(struct yarn_dump_interner *interner, struct yarn_table *table,
                             uint64_t key, uint32_t *next, size_t max, bool *ret_is_new)
@@ -115,14 +104,14 @@ static uint32_t find_or_add(struct yarn_dump_interner *interner, struct yarn_tab
 static uint32_t number_of_string(struct yarn_dump_interner *interner, struct yarn_span text,
                                  bool *ret_is_new)
 {
-    return find_or_add(interner, &interner->strings, hash_of(text, 0), &interner->nr_strings,
+    return find_or_add(interner, &interner->strings, yarn_span_hash(text, 0), &interner->nr_strings,
                        YARN_DUMP_STRINGS_MAX, ret_is_new);
 }
 
 static uint32_t number_of_symbol(struct yarn_dump_interner *interner,
                                  const struct yarn_dump_symbol *symbol, bool *ret_is_new)
 {
-    uint64_t key = hash_of(symbol->name, yarn_hash_u64(symbol->start) + symbol->module);
+    uint64_t key = yarn_span_hash(symbol->name, yarn_hash_u64(symbol->start) + symbol->module);
     size_t most = interner->max_symbols;
     if (!yarn_room_back(&interner->starts, (interner->nr_symbols + 1) * sizeof(uint64_t)))
         most = interner->nr_symbols;

@@ -3,10 +3,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/export.h"
 #include "output/export/numbering.h"
 #include "output/export/samples.h"
-#include "output/store/array.h"
 
 /*
  * Costs of lines, and of calls from lines, in callgrind's format 1; a column for each event. The

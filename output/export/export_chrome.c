@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/export.h"
 #include "output/export/tracks.h"
 #include "output/fold/paths.h"
-#include "output/store/array.h"
 #include "output/text/json.h"
 
 /*

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/export.h"
 #include "output/export/firefox_tables.h"
 #include "output/export/tracks.h"
-#include "output/store/array.h"
 
 /*
  * The processed profile format of the Firefox Profiler, version 58; later programs bring it up to

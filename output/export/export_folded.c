@@ -2,10 +2,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/export.h"
 #include "output/export/samples.h"
 #include "output/fold/paths.h"
-#include "output/store/array.h"
 
 /*
  * comm;outermost;…;innermost WEIGHT, as stackcollapse-perf.pl writes it, the weight in the event's

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
 #include "output/export/wire.h"
-#include "output/store/array.h"
 #include "output/text/legible.h"
 
 /*

@@ -4,12 +4,12 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "core/base/array.h"
 #include "output/analysis/time/completeness.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
 #include "output/export/wire.h"
-#include "output/store/array.h"
 #include "output/text/legible.h"
 
 /*

@@ -2,13 +2,13 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/analysis/time/completeness.h"
 #include "output/dump/words.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
 #include "output/export/sqlite_schema.h"
-#include "output/store/array.h"
 #include "output/text/legible.h"
 
 /*

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/samples.h"
-#include "output/store/array.h"
 
 enum { KIND_FILE = 0 };
 

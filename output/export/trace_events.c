@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/trace_pages.h"
-#include "output/store/array.h"
 
 enum { CORES_MAX = 8192, NAMES_MAX = 1 << 22 };
 #define UNKNOWN_PID UINT32_MAX

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "core/event/trace_format.h"
 #include "output/fold/fold.h"
-#include "output/store/array.h"
 
 struct builder {
     const struct yarn_choice *choice;

@@ -143,19 +143,11 @@ static void join_parent(struct builder *builder, uint32_t dump)
         join(builder, dump, parent);
 }
 
-static uint64_t hash_of(struct yarn_span text)
-{
-    uint64_t hash = text.size;
-    for (size_t i = 0; i < text.size; i++)
-        hash = yarn_hash_u64(hash + text.data[i]);
-    return hash;
-}
-
 /* All that descend from the process that the run began with, on one boot of one host. */
 static void join_root(struct builder *builder, uint32_t dump)
 {
     const struct yarn_dump_process *process = process_of(builder, dump);
-    uint64_t place = hash_of(process->boot_id) ^ yarn_hash_u64(hash_of(process->host));
+    uint64_t place = yarn_span_hash(process->host, yarn_span_hash(process->boot_id, 0));
     if (process->root_pid)
         bind(builder, (struct key){process->root_pid, process->root_birth_ns ^ place}, dump);
 }

@@ -4,10 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/analysis/time/kernel_time.h"
 #include "output/fold/change.h"
 #include "output/fold/fold.h"
-#include "output/store/array.h"
 
 struct builder {
     const struct yarn_choice *choices; /* two */

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/fold/fold.h"
-#include "output/store/array.h"
 
 /* ---- keys ---- */
 

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "output/store/array.h"
+#include "core/base/array.h"
 
 struct yarn_sorter_order {
     size_t row_bytes; /* at most 64 */

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "core/base/array.h"
 #include "output/analysis/value/machines.h"
 #include "output/dump/reader.h"
-#include "output/store/array.h"
 
 enum { SEEN_ENOUGH = 1 };
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/store/array.h"
+#include "core/base/array.h"
 
 enum { GROUPS_AT_FIRST = 64 };
 
@@ -111,22 +111,4 @@ void yarn_sched_log_fini(struct yarn_sched_log *sched)
     yarn_table_close(&sched->index);
     yarn_sched_cores_fini(&sched->cores);
     *sched = YARN_SCHED_LOG_EMPTY;
-}
-
-const struct yarn_sched_life *yarn_sched_log_life_at(const struct yarn_sched_log *sched,
-                                                     uint32_t group, uint64_t time_ns)
-{
-    uint32_t first = YARN_SCHED_LOG_BEGIN(sched, group, lives_end);
-    const struct yarn_sched_life *lives = sched->lives + first;
-    uint32_t low = 0, high = sched->groups[group].lives_end - first;
-    if (!high)
-        return NULL;
-    while (low + 1 < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (lives[middle].birth_ns <= time_ns)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &lives[low];
 }

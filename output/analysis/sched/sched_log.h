@@ -136,7 +136,3 @@ void yarn_sched_log_fini(struct yarn_sched_log *sched);
 
 /* Where something of a group begins. */
 #define YARN_SCHED_LOG_BEGIN(sched, group, member) ((group) ? (sched)->groups[(group)-1].member : 0)
-
-/* The life of a group at that time; NULL: none. */
-const struct yarn_sched_life *yarn_sched_log_life_at(const struct yarn_sched_log *sched,
-                                                     uint32_t group, uint64_t time_ns);

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/store/array.h"
+#include "core/base/array.h"
 #include "output/text/legible.h"
 
 int yarn_strings_init(struct yarn_strings *strings)
@@ -34,15 +34,6 @@ char *yarn_strings_keep(struct yarn_strings *strings, struct yarn_span bytes)
     return yarn_texts_keep(&strings->kept, bytes);
 }
 
-/* FNV-1a, spread over the word. */
-static uint64_t hash_of(struct yarn_span text)
-{
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (size_t i = 0; i < text.size; i++)
-        hash = (hash ^ text.data[i]) * UINT64_C(0x100000001b3);
-    return yarn_hash_u64(hash);
-}
-
 static bool is_text(const char *have, struct yarn_span want)
 {
     return strlen(have) == want.size && (!want.size || memcmp(have, want.data, want.size) == 0);
@@ -50,7 +41,7 @@ static bool is_text(const char *have, struct yarn_span want)
 
 static int intern_legible(struct yarn_strings *strings, struct yarn_span text, uint32_t *ret_number)
 {
-    uint64_t key = hash_of(text);
+    uint64_t key = yarn_span_hash(text, 0);
     uint32_t found;
     /* Why a loop: two texts may have one hash; the next key is as good as any. */
     while ((found = yarn_table_find(&strings->index, key)) != YARN_TABLE_NONE) {

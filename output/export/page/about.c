@@ -22,17 +22,11 @@ enum {
     COMMAND_BYTES = 80
 };
 
-/* Kept spans have a NUL behind them. */
-static const char *text_of(struct yarn_span span)
-{
-    return span.size ? (const char *)span.data : "";
-}
-
 static void put_command(const struct yarn_dump_process *process, FILE *file)
 {
     struct yarn_span line = process->cmdline;
     if (!line.size)
-        yarn_html_text(file, text_of(process->exe));
+        yarn_html_text(file, yarn_span_as_text(process->exe));
     for (size_t at = 0; at < line.size; at += strlen((const char *)line.data + at) + 1) {
         (void)fputs(at ? " " : "", file);
         yarn_html_text(file, (const char *)line.data + at);
@@ -85,7 +79,7 @@ static void put_dump(const struct yarn_profile_dump *dump, size_t nr_same, FILE 
         (void)fprintf(file, " (pid %u", process->pid);
         put_date(process->start_realtime_ns, file);
         (void)fputs(process->host.size ? ", on " : "", file);
-        yarn_html_text(file, text_of(process->host));
+        yarn_html_text(file, yarn_span_as_text(process->host));
         (void)fputc(')', file);
     } else {
         (void)fputs("unknown: its record is missing", file);

@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/page/html.h"
 #include "output/export/page/numbers.h"
-#include "output/store/array.h"
 
 enum { INFOS_MAX = 10000 }; /* more are left out */
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "output/store/array.h"
+#include "core/base/array.h"
 
 static bool is_filtered(const struct yarn_lanes *lanes)
 {

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "output/export/page/html.h"
-#include "output/store/array.h"
 
 static int compare(const void *a, const void *b)
 {

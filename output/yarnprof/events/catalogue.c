@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "core/event/catalog.h"
 #include "core/event/parse.h"
 #include "core/event/pmu.h"
@@ -33,15 +34,6 @@ static const char *keep(struct yarn_catalogue *catalogue, const char *text)
 static void add(struct yarn_catalogue *catalogue, const char *name, enum yarn_event_kind kind,
                 const char *help, const struct yarn_usable *usable)
 {
-    if (catalogue->count == catalogue->room) {
-        size_t room = catalogue->room ? 2 * catalogue->room : 256;
-        void *rows = realloc(catalogue->rows, room * sizeof *catalogue->rows);
-        catalogue->has_no_memory |= !rows;
-        if (!rows)
-            return;
-        catalogue->rows = rows;
-        catalogue->room = room;
-    }
     struct yarn_catalogue_row row = {
         .name = keep(catalogue, name),
         .kind = yarn_catalogue_kinds[kind],
@@ -50,7 +42,8 @@ static void add(struct yarn_catalogue *catalogue, const char *name, enum yarn_ev
         .why = keep(catalogue, usable->why),
     };
     if (!catalogue->has_no_memory)
-        catalogue->rows[catalogue->count++] = row;
+        catalogue->has_no_memory =
+            YARN_ARRAY_PUT(&catalogue->rows, &catalogue->count, &catalogue->room, &row);
 }
 
 /* What a name becomes decides whether it can be had; of several, the first. */

@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/array.h"
 #include "output/text/ascii.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"
@@ -93,14 +94,8 @@ static int write_all(int fd, const char *bytes, size_t size)
 
 static int keep(struct yarn_pager *pager, const char *bytes, size_t size)
 {
-    if (size > pager->capacity - pager->size) {
-        size_t capacity = 2 * pager->capacity + size;
-        char *kept = realloc(pager->kept, capacity);
-        if (!kept)
-            return ENOMEM;
-        pager->kept = kept;
-        pager->capacity = capacity;
-    }
+    if (YARN_ARRAY_RESERVE(&pager->kept, &pager->capacity, pager->size + size))
+        return ENOMEM;
     memcpy(pager->kept + pager->size, bytes, size);
     pager->size += size;
     for (size_t i = 0; i < size; i++)

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "core/base/array.h"
 #include "core/sys/clock.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/outside/steering.h"
@@ -59,14 +60,10 @@ static int list_threads(struct attaching *attaching, pid_t pid)
     int count = yarn_target_threads(&target, pid, attaching->tids, attaching->max_tids);
     if (count <= (int)attaching->max_tids)
         return count;
-    size_t capacity = (size_t)count * 2;
-    pid_t *tids = reallocarray(attaching->tids, capacity, sizeof *tids);
-    if (!tids)
+    if (YARN_ARRAY_RESERVE(&attaching->tids, &attaching->max_tids, (size_t)count * 2))
         return -ENOMEM;
-    attaching->tids = tids;
-    attaching->max_tids = capacity;
-    count = yarn_target_threads(&target, pid, tids, capacity);
-    return count > (int)capacity ? (int)capacity : count;
+    count = yarn_target_threads(&target, pid, attaching->tids, attaching->max_tids);
+    return count > (int)attaching->max_tids ? (int)attaching->max_tids : count;
 }
 
 static bool is_refused(const struct attaching *attaching, pid_t tid)
@@ -80,15 +77,9 @@ static bool is_refused(const struct attaching *attaching, pid_t tid)
 static void refuse(struct attaching *attaching, pid_t tid, int err)
 {
     attaching->refusal = err;
-    if (attaching->nr_refused == attaching->max_refused) {
-        size_t capacity = attaching->max_refused ? 2 * attaching->max_refused : 64;
-        pid_t *refused = reallocarray(attaching->refused, capacity, sizeof *refused);
-        if (!refused)
-            return;
-        attaching->refused = refused;
-        attaching->max_refused = capacity;
-    }
-    attaching->refused[attaching->nr_refused++] = tid;
+    /* Why no word of it: without memory it is asked again. */
+    if (YARN_ARRAY_PUT(&attaching->refused, &attaching->nr_refused, &attaching->max_refused, &tid))
+        return;
 }
 
 /* 1 where it was attached to. */

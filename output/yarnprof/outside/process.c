@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/array.h"
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
 #include "output/yarnprof/outside/root.h"
@@ -73,18 +74,6 @@ void yarn_tree_process_free(struct yarn_tree_process *process)
     free(process);
 }
 
-/* Room for one more. */
-static void *grow(void *items, size_t count, size_t *max, size_t item_size)
-{
-    if (count < *max)
-        return items;
-    size_t more = *max ? 2 * *max : 8;
-    void *grown = reallocarray(items, more, item_size);
-    if (grown)
-        *max = more;
-    return grown;
-}
-
 /* What lies wholly under another is not kept: a compiler maps its code again and again. */
 bool yarn_tree_process_map(struct yarn_tree_process *process,
                            const struct yarn_tree_mapping *mapping)
@@ -96,13 +85,8 @@ bool yarn_tree_process_map(struct yarn_tree_process *process,
             process->mappings[kept++] = *old;
     }
     process->nr_mappings = kept;
-    struct yarn_tree_mapping *mappings =
-        grow(process->mappings, kept, &process->max_mappings, sizeof *mappings);
-    if (!mappings)
-        return false;
-    process->mappings = mappings;
-    mappings[process->nr_mappings++] = *mapping;
-    return true;
+    return !YARN_ARRAY_PUT(&process->mappings, &process->nr_mappings, &process->max_mappings,
+                           mapping);
 }
 
 static struct yarn_tree_thread *find_thread(const struct yarn_tree_process *process, uint32_t tid)
@@ -121,13 +105,7 @@ bool yarn_tree_process_add_thread(struct yarn_tree_process *process,
         *known = *thread;
         return true;
     }
-    struct yarn_tree_thread *threads =
-        grow(process->threads, process->nr_threads, &process->max_threads, sizeof *threads);
-    if (!threads)
-        return false;
-    process->threads = threads;
-    threads[process->nr_threads++] = *thread;
-    return true;
+    return !YARN_ARRAY_PUT(&process->threads, &process->nr_threads, &process->max_threads, thread);
 }
 
 void yarn_tree_process_name_thread(struct yarn_tree_process *process, uint32_t tid,

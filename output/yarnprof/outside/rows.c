@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "core/base/array.h"
+
 int yarn_tree_rows_open(struct yarn_tree_rows *rows)
 {
     *rows = (struct yarn_tree_rows){.silent = yarn_child_times_new()};
@@ -43,16 +45,8 @@ static void keep(struct yarn_tree_rows *rows, const struct yarn_dump_tree_proces
 {
     if (rows->nr_listed == YARN_TREE_PROCESSES_MAX)
         return;
-    if (rows->nr_processes == rows->max_processes) {
-        size_t more = rows->max_processes ? 2 * rows->max_processes : 64;
-        void *processes = reallocarray(rows->processes, more, sizeof *rows->processes);
-        if (!processes)
-            return;
-        rows->processes = processes;
-        rows->max_processes = more;
-    }
-    rows->processes[rows->nr_processes++] = *process;
-    rows->nr_listed++;
+    if (!YARN_ARRAY_PUT(&rows->processes, &rows->nr_processes, &rows->max_processes, process))
+        rows->nr_listed++;
 }
 
 void yarn_tree_rows_add(struct yarn_tree_rows *rows, const struct yarn_dump_tree_process *process,

@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "core/base/array.h"
+
 static int parse(struct yarn_tasks *tasks, const char *list)
 {
     for (const char *at = list;; at++) {
@@ -86,16 +88,7 @@ static int add(struct yarn_tasks *tasks, pid_t pid)
 {
     if (pid == getpid() || has(tasks, pid))
         return 0;
-    if (tasks->count == tasks->capacity) {
-        size_t capacity = tasks->capacity ? 2 * tasks->capacity : 64;
-        pid_t *pids = reallocarray(tasks->pids, capacity, sizeof *pids);
-        if (!pids)
-            return -ENOMEM;
-        tasks->pids = pids;
-        tasks->capacity = capacity;
-    }
-    tasks->pids[tasks->count++] = pid;
-    return 0;
+    return YARN_ARRAY_PUT(&tasks->pids, &tasks->count, &tasks->capacity, &pid);
 }
 
 struct relation {
@@ -128,17 +121,12 @@ static int read_relations(struct relation **ret_relations, size_t *ret_count)
         pid_t pid = (pid_t)strtol(entry->d_name, NULL, 10);
         if (pid <= 0)
             continue;
-        if (count == capacity) {
-            capacity = capacity ? 2 * capacity : 256;
-            struct relation *more = reallocarray(relations, capacity, sizeof *more);
-            if (!more) {
-                free(relations);
-                (void)closedir(folder);
-                return -ENOMEM;
-            }
-            relations = more;
+        struct relation relation = {pid, parent_of(pid)};
+        if (YARN_ARRAY_PUT(&relations, &count, &capacity, &relation)) {
+            free(relations);
+            (void)closedir(folder);
+            return -ENOMEM;
         }
-        relations[count++] = (struct relation){pid, parent_of(pid)};
     }
     (void)closedir(folder);
     *ret_relations = relations;

@@ -146,7 +146,7 @@ void yarn_show_span(struct yarn_show_cell *cell, struct yarn_span span)
 {
     cell->kind = YARN_SHOW_SPAN;
     cell->span = span;
-    cell->text = span.size ? (const char *)span.data : "";
+    cell->text = yarn_span_as_text(span);
 }
 
 void yarn_show_words(struct yarn_show_cell *cell, struct yarn_span words)

@@ -209,12 +209,6 @@ void yarn_doctor_look_at_folder(struct yarn_findings *findings, const struct yar
 #define RATE_LEAST 0.75 /* of what was asked for */
 #define TRIAL_MISSES 3  /* samples at its ends and while it waits for a core: it is short */
 
-/* Kept spans have a NUL behind them. */
-static const char *text_of(struct yarn_span span)
-{
-    return span.size ? (const char *)span.data : "";
-}
-
 static bool is_timer(const struct yarn_profile_dump *dump)
 {
     return yarn_span_equal(dump->sampler.got, yarn_span_of_text("timer"));
@@ -260,14 +254,14 @@ static void look_at_sampler(struct yarn_findings *findings, const struct yarn_pr
     const struct yarn_dump_sampler *sampler = &dump->sampler;
     bool is_asked = yarn_span_equal(sampler->asked, sampler->got);
     if (!is_timer(dump)) {
-        yarn_findings_add(findings, YARN_FINDING_GOOD, "sampler", "%s, %s", text_of(sampler->got),
-                          text_of(sampler->strategy));
+        yarn_findings_add(findings, YARN_FINDING_GOOD, "sampler", "%s, %s",
+                          yarn_span_as_text(sampler->got), yarn_span_as_text(sampler->strategy));
         return;
     }
     yarn_findings_add(findings, YARN_FINDING_LIMIT, "sampler",
                       "timer: one sample a tick at most, clocks alone%s%.900s",
-                      sampler->reason.size ? "; " : "", text_of(sampler->reason));
-    const char *mend = mend_of(text_of(sampler->reason));
+                      sampler->reason.size ? "; " : "", yarn_span_as_text(sampler->reason));
+    const char *mend = mend_of(yarn_span_as_text(sampler->reason));
     yarn_findings_mend(findings, "%s",
                        is_asked ? "YARN_SAMPLER=auto takes perf where that is permitted"
                        : mend   ? mend
@@ -309,7 +303,7 @@ static void look_at_rings(struct yarn_findings *findings, const struct yarn_prof
     const struct yarn_dump_sampler *sampler = &dump->sampler;
     if (is_timer(dump))
         return;
-    const char *reason = text_of(sampler->reason);
+    const char *reason = yarn_span_as_text(sampler->reason);
     bool is_about_memory = strstr(reason, "memory"), has_reason = reason[0] && is_about_memory;
     bool is_small = has_reason || sampler->stack_got_bytes < sampler->stack_asked_bytes ||
                     sampler->ring_got_bytes < sampler->ring_asked_bytes;
@@ -355,7 +349,7 @@ static void look_at_rate(struct yarn_findings *findings, const struct yarn_optio
     if (!event || !yarn_span_equal(event->record.unit, yarn_span_of_text("ns")) ||
         !dump->trust.cpu_ns || !event->samples)
         return;
-    double asked = rate_of(text_of(event->record.asked), options);
+    double asked = rate_of(yarn_span_as_text(event->record.asked), options);
     double got = (double)event->samples * 1e9 / (double)dump->trust.cpu_ns;
     double due = asked * (double)dump->trust.cpu_ns / 1e9;
     bool is_less = (double)event->samples + TRIAL_MISSES < RATE_LEAST * due;
@@ -387,14 +381,15 @@ static void look_at_event(struct yarn_findings *findings, const struct yarn_dump
 {
     if (!event->error) {
         yarn_findings_add(findings, YARN_FINDING_GOOD, "event", "%.700s, as %.700s",
-                          text_of(event->asked), text_of(event->got));
+                          yarn_span_as_text(event->asked), yarn_span_as_text(event->got));
         return;
     }
     yarn_findings_add(findings, is_all ? YARN_FINDING_BAD : YARN_FINDING_LIMIT, "event",
-                      "%.500s is refused: %.900s", text_of(event->asked),
-                      event->reason.size ? text_of(event->reason) : strerror((int)event->error));
+                      "%.500s is refused: %.900s", yarn_span_as_text(event->asked),
+                      event->reason.size ? yarn_span_as_text(event->reason)
+                                         : strerror((int)event->error));
     yarn_findings_mend(findings, "yarnprof list '%.200s' says what it needs",
-                       text_of(event->asked));
+                       yarn_span_as_text(event->asked));
 }
 
 static void look_at_events(struct yarn_findings *findings, const struct yarn_profile *profile,
@@ -435,12 +430,12 @@ static void look_at_scheduling(struct yarn_findings *findings, const struct yarn
     char path[YARN_MACHINE_PATH_MAX];
     bool is_wanted = options->sched.kind >= YARN_SCHED_TRACEPOINTS;
     if (dump->has_sched)
-        yarn_findings_add(findings,
-                          dump->sched.reason.size && options->sched.kind != YARN_SCHED_AUTO
-                              ? YARN_FINDING_LIMIT
-                              : YARN_FINDING_GOOD,
-                          "switches", "%.200s%s%.900s", text_of(dump->sched.got),
-                          dump->sched.reason.size ? "; " : "", text_of(dump->sched.reason));
+        yarn_findings_add(
+            findings,
+            dump->sched.reason.size && options->sched.kind != YARN_SCHED_AUTO ? YARN_FINDING_LIMIT
+                                                                              : YARN_FINDING_GOOD,
+            "switches", "%.200s%s%.900s", yarn_span_as_text(dump->sched.got),
+            dump->sched.reason.size ? "; " : "", yarn_span_as_text(dump->sched.reason));
     (void)snprintf(path, sizeof path, "%s/available_events", yarn_event_machine_here.tracing);
     int fd = access(path, R_OK) ? -errno : 0;
     yarn_usable_tracepoints(fd, "", &tracepoints);

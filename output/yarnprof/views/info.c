@@ -73,12 +73,6 @@ static void print_section(const struct yarn_out *out, const char *title)
                   yarn_out_plain(out));
 }
 
-/* Kept spans have a NUL behind them. */
-static const char *text_of(struct yarn_span span)
-{
-    return span.size ? (const char *)span.data : "";
-}
-
 static void print_moment(const struct yarn_out *out, const char *label, uint64_t realtime_ns)
 {
     char text[64];
@@ -129,7 +123,7 @@ static void print_froms(const struct yarn_profile_dump *dump, const struct yarn_
 {
     for (size_t i = 0; i < dump->nr_froms; i++) {
         const struct yarn_dump_from *from = &dump->froms[i];
-        print_pair(out, "merged from", "%s, %s%s", text_of(from->path),
+        print_pair(out, "merged from", "%s, %s%s", yarn_span_as_text(from->path),
                    yarn_number_bytes(from->file_bytes).text,
                    from->nr_damages ? ", damaged"
                    : from->is_cut   ? ", cut off"
@@ -147,7 +141,7 @@ static void print_process(const struct yarn_profile_dump *dump, const struct yar
     }
     char *line = yarn_command_line(process->cmdline);
     print_pair(out, "command", "%s", line ? line : "");
-    print_pair(out, "executable", "%s", text_of(process->exe));
+    print_pair(out, "executable", "%s", yarn_span_as_text(process->exe));
     print_pair(out, "pid", "%u, child of %u", process->pid, process->ppid);
     if (process->predecessor_pid)
         print_pair(out, "predecessor", "%u (another image of this process)",
@@ -157,10 +151,10 @@ static void print_process(const struct yarn_profile_dump *dump, const struct yar
     print_end(dump, out);
     print_coverage(dump, out);
     if (process->rank.size)
-        print_pair(out, "rank", "%s", text_of(process->rank));
-    print_pair(out, "machine", "%s, Linux %s, %s, %u of %u cpus online", text_of(process->host),
-               text_of(process->kernel), text_of(process->arch), process->cpus_online,
-               process->cpus_present);
+        print_pair(out, "rank", "%s", yarn_span_as_text(process->rank));
+    print_pair(out, "machine", "%s, Linux %s, %s, %u of %u cpus online",
+               yarn_span_as_text(process->host), yarn_span_as_text(process->kernel),
+               yarn_span_as_text(process->arch), process->cpus_online, process->cpus_present);
     print_pair(out, "clock", "%s", yarn_dump_word_of_clock(process->clock));
     yarn_command_line_free(line);
 }
@@ -181,11 +175,12 @@ static void print_sampler(const struct yarn_profile_dump *dump, const struct yar
     if (!dump->has_sampler)
         return;
     print_section(out, "Sampler");
-    print_pair(out, "sampler", "%s (asked: %s)%s%s", text_of(sampler->got), text_of(sampler->asked),
-               sampler->reason.size ? ": " : "", text_of(sampler->reason));
+    print_pair(out, "sampler", "%s (asked: %s)%s%s", yarn_span_as_text(sampler->got),
+               yarn_span_as_text(sampler->asked), sampler->reason.size ? ": " : "",
+               yarn_span_as_text(sampler->reason));
     print_pair(out, "samples of", "%s", yarn_kernel_word(dump));
-    print_pair(out, "strategy", "%s, reader %s", text_of(sampler->strategy),
-               text_of(sampler->reader));
+    print_pair(out, "strategy", "%s, reader %s", yarn_span_as_text(sampler->strategy),
+               yarn_span_as_text(sampler->reader));
     if (sampler->own_tid)
         print_pair(out, "own thread", "%u", sampler->own_tid);
     print_pair(out, "rings", "%u of %s each (asked: %s)", sampler->nr_rings,
@@ -203,8 +198,9 @@ static void print_switches(const struct yarn_profile_dump *dump, const struct ya
     uint64_t cut_ns = yarn_profile_dump_cut_ns(dump);
     if (!dump->has_sched)
         return;
-    print_pair(out, "scheduling", "%s (asked: %s)%s%s", text_of(sched->got), text_of(sched->asked),
-               sched->reason.size ? ": " : "", text_of(sched->reason));
+    print_pair(out, "scheduling", "%s (asked: %s)%s%s", yarn_span_as_text(sched->got),
+               yarn_span_as_text(sched->asked), sched->reason.size ? ": " : "",
+               yarn_span_as_text(sched->reason));
     if (!cut_ns)
         return;
     print_pair(out, "  cut out", "%s, while there were more than asked for",
@@ -227,7 +223,7 @@ static void print_running(const struct yarn_profile_dump_event *event, const str
     else if (is_shared)
         (void)fprintf(out->file, ", running %.1f %% of the time, scaled to %s", running,
                       yarn_number_in_unit((uint64_t)((double)count->count * 100 / running + 0.5),
-                                          text_of(event->record.unit))
+                                          yarn_span_as_text(event->record.unit))
                           .text);
 }
 
@@ -238,13 +234,14 @@ static void print_event(const struct yarn_profile_dump *dump, size_t number,
     const struct yarn_dump_event *record = &event->record;
     const struct yarn_dump_count *count = &event->count;
     if (record->error) {
-        print_pair(out, text_of(record->name), "asked as %s, refused: %s (errno %u)%s%s",
-                   text_of(record->asked), strerror((int)record->error), record->error,
-                   record->reason.size ? "; " : "", text_of(record->reason));
+        print_pair(out, yarn_span_as_text(record->name), "asked as %s, refused: %s (errno %u)%s%s",
+                   yarn_span_as_text(record->asked), strerror((int)record->error), record->error,
+                   record->reason.size ? "; " : "", yarn_span_as_text(record->reason));
         return;
     }
-    print_pair(out, text_of(record->name), "%s (asked: %s)%s%s", text_of(record->got),
-               text_of(record->asked), record->reason.size ? ": " : "", text_of(record->reason));
+    print_pair(out, yarn_span_as_text(record->name), "%s (asked: %s)%s%s",
+               yarn_span_as_text(record->got), yarn_span_as_text(record->asked),
+               record->reason.size ? ": " : "", yarn_span_as_text(record->reason));
     if (record->flags & YARN_DUMP_EVENT_KERNEL_REFUSED)
         print_pair(out, "", "user only, the kernel is not permitted: %s", yarn_kernel_remedy());
     struct yarn_profile_status status = yarn_dump_event_status(dump, number);
@@ -257,13 +254,14 @@ static void print_event(const struct yarn_profile_dump *dump, size_t number,
         (void)fprintf(out->file, ", %" PRIu64 " Hz", record->frequency);
     else if (record->period)
         (void)fprintf(out->file, ", period %s",
-                      yarn_number_in_unit(record->period, text_of(record->unit)).text);
+                      yarn_number_in_unit(record->period, yarn_span_as_text(record->unit)).text);
     if (event->alternate_period && record->period)
-        (void)fprintf(out->file, " and %s in turns",
-                      yarn_number_in_unit(event->alternate_period, text_of(record->unit)).text);
+        (void)fprintf(
+            out->file, " and %s in turns",
+            yarn_number_in_unit(event->alternate_period, yarn_span_as_text(record->unit)).text);
     if (event->has_count) {
         (void)fprintf(out->file, ", counted %s",
-                      yarn_number_in_unit(count->count, text_of(record->unit)).text);
+                      yarn_number_in_unit(count->count, yarn_span_as_text(record->unit)).text);
         print_running(event, out);
     }
     (void)fputc('\n', out->file);
@@ -433,7 +431,8 @@ static void print_options(const struct yarn_profile_dump *dump, const struct yar
         return;
     print_section(out, "Options");
     for (size_t i = 0; i < dump->nr_options; i++)
-        print_pair(out, text_of(dump->options[i].name), "%s", text_of(dump->options[i].value));
+        print_pair(out, yarn_span_as_text(dump->options[i].name), "%s",
+                   yarn_span_as_text(dump->options[i].value));
 }
 
 static void print_dump(const struct yarn_info *info)
