@@ -15,7 +15,7 @@ static bool read_slot(const struct yarn_rule_cache *cache, uint64_t slot, uint64
                              sizeof *ret_callee);
 }
 
-/* What is called may be a stub of the procedure linkage table, which jumps on. */
+/* The called address may be a stub of the procedure linkage table, which jumps on. */
 static bool follow_stub(struct yarn_rule_cache *cache, uint64_t called, uint64_t *ret_callee)
 {
     uint64_t slot;

@@ -74,7 +74,7 @@ struct yarn_code_source {
 
 enum { PAGE = 4096, NEAR = 4096 };
 
-/* What is there, as far as it can be read at once; empty where it cannot. */
+/* The bytes there, as far as they can be read at once; empty where it cannot. */
 static struct yarn_span bytes_at(struct yarn_code_source *source, uint64_t vaddr)
 {
     if (source->image)

@@ -124,8 +124,8 @@ static int find_open_file(struct yarn_image_cache *cache, struct yarn_view_file 
     return 0;
 }
 
-/* What is mapped is what stands in the file: the last word where the numbers cannot say. Code is
- * not written to, so the first 64 KiB of the two are equal. */
+/* Whether the mapping holds what stands in the file: the last word where the numbers cannot say.
+ * Code is not written to, so the first 64 KiB of the two are equal. */
 static bool has_equal_code(const struct yarn_image_request *request, int fd)
 {
     size_t size = (size_t)yarn_u64_min(request->end - request->start, COMPARED_BYTES);

@@ -32,7 +32,7 @@ struct yarn_image_cache {
     struct yarn_pool images; /* of struct cached_image */
 };
 
-/* What is known of the mapped file; 0 where it is not. */
+/* The mapped file as the kernel describes it; 0 where that is not known. */
 struct yarn_image_request {
     const struct yarn_target *target; /* whose mapping it is */
     uint64_t start, end, file_offset; /* of the mapping */

@@ -83,7 +83,7 @@ static unsigned group_3_traits(unsigned opcode, unsigned reg)
     return reg < 2 ? immediate : (reg < 4 ? SETS_RM : 0);
 }
 
-/* Those of SSE and AVX that write to a general register. */
+/* Instructions of SSE and AVX that write to a general register. */
 static unsigned vector_traits(unsigned opcode)
 {
     switch (opcode) {
@@ -366,7 +366,7 @@ static bool understand_by_register(const struct decoding *now, int32_t value)
     }
 }
 
-/* Those that lead elsewhere. */
+/* Branches, calls, jumps, returns and traps. */
 static bool understand_flow(const struct decoding *now, int32_t value)
 {
     struct yarn_instruction *made = now->made;

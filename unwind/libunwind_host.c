@@ -44,7 +44,7 @@ void yarn_libunwind_host_free(void *memory)
     yarn_pages_unmap(block, size);
 }
 
-/* What is mapped between the two calls below, and forgotten by libunwind. */
+/* Memory that is mapped between the two calls below, and forgotten by libunwind. */
 static struct {
     void *at[4];
     size_t size[4], count;

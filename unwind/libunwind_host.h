@@ -20,7 +20,7 @@ void *yarn_libunwind_host_mmap(void *at, size_t size, int protection, int flags,
                                off_t offset);
 int yarn_libunwind_host_munmap(void *at, size_t size);
 
-/* What is mapped between these two is unmapped by the second: libunwind forgets it. */
+/* Memory that is mapped between these two is unmapped by the second: libunwind forgets it. */
 void yarn_libunwind_host_note(void);
 void yarn_libunwind_host_unmap_noted(void);
 

@@ -24,7 +24,7 @@ struct entry {
     bool was_deleted;          /* the kernel said so in its path */
 };
 
-/* Those with long lists come last: a short process touches their begin alone. */
+/* Members with long lists come last: a short process touches their begin alone. */
 struct yarn_module_map {
     struct yarn_range_map ranges; /* what is mapped now */
     struct yarn_arena paths;

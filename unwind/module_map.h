@@ -65,7 +65,7 @@ YARN_MUST_CHECK int yarn_module_map_new(struct yarn_module_map **ret_map,
                                         struct yarn_image_cache *images);
 void yarn_module_map_free(struct yarn_module_map *map);
 
-/* Whose mappings they are. */
+/* The process whose mappings they are. */
 const struct yarn_target *yarn_module_map_target(const struct yarn_module_map *map);
 
 /* An executable mapping as the kernel reports it. Device numbers are put

@@ -108,7 +108,7 @@ struct yarn_unwind_machine {
     bool (*jump_target)(struct yarn_span code, int64_t *ret_target);
 };
 
-/* That of the process itself: rule_ARCH.c. */
+/* The machine of the process itself: rule_ARCH.c. */
 extern const struct yarn_unwind_machine yarn_machine_native;
 
 static inline bool yarn_registers_has(const struct yarn_registers *registers, unsigned number)

@@ -105,7 +105,7 @@ static void sort(struct yarn_view_extents *extents)
     }
 }
 
-/* Those that overlap or nearly adjoin become one. Nothing lies behind the end of the file. */
+/* Extents that overlap or nearly adjoin become one. Nothing lies behind the end of the file. */
 static void lay_out(struct yarn_view *view, struct yarn_view_extents *extents)
 {
     sort(extents);

@@ -98,7 +98,7 @@ int yarn_table_remember(struct yarn_table *table, uint64_t key, uint32_t value)
     return err == -ENOSPC ? 0 : err;
 }
 
-/* Those behind it that belong further in front close the gap, so that none is cut off. */
+/* Slots behind it that belong further in front close the gap, so that none is cut off. */
 void yarn_table_remove(struct yarn_table *table, uint64_t key)
 {
     struct yarn_table_slot *slots = table->slots;

@@ -54,7 +54,7 @@ YARN_MUST_CHECK int yarn_counter_set_open(struct yarn_counter_set *set,
                                           const struct yarn_event_spec *specs, size_t count,
                                           const struct yarn_counter_plan *plan);
 
-/* Those that do not start at exec, and all of them. */
+/* The first starts the counters that do not start at exec, the second stops all. */
 void yarn_counter_set_enable(struct yarn_counter_set *set);
 void yarn_counter_set_disable(struct yarn_counter_set *set);
 

@@ -140,7 +140,7 @@ static void offer_catalog(struct yarn_nearest *nearest)
     yarn_event_offer_caches(nearest);
 }
 
-/* What is left: never 0. */
+/* A word that no other parser took: never 0. */
 static int parse_unknown(struct yarn_event_reader *reader)
 {
     struct yarn_span word = yarn_event_reader_word(reader);

@@ -147,7 +147,7 @@ static int read_cpus(struct yarn_pmu *pmu, const char *name, struct yarn_arena *
     return pmu->cpus ? 0 : -ENOMEM;
 }
 
-/* Those of machines with one kind of core have no list of cpus, or are called cpu. */
+/* PMUs of machines with one kind of core have no list of cpus, or are called cpu. */
 static bool is_core_name(const char *name)
 {
     static const char *const fronts[] = {"cpu_", "armv", "apple_", "riscv"};

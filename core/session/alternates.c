@@ -147,7 +147,8 @@ bool yarn_alternates_rests(const struct yarn_session *session, uint32_t number)
     return yarn_alternates_side(session, number) == other(session->turns.side);
 }
 
-/* From its first other thread on: a period is changed for the event's first object alone. */
+/* Whether the process has one thread: a new period reaches an event's first object, not those
+ * that other threads inherited. */
 static bool is_alone(const struct yarn_session *session)
 {
     return session->report.nr_threads == 1 && !session->nr_births;
@@ -193,8 +194,8 @@ static void take(struct yarn_session *session)
         confirm(session);
 }
 
-/* What is left of its period goes on after a pause, at another phase of what the host does, as long
- * as no pause is like the one before. Why not asleep: a busy machine would make it long. */
+/* The rest of its period goes on after a pause, at another phase of what the host does, as long as
+ * no pause is like the one before. Why not asleep: a busy machine would make it long. */
 static void change_phase(struct yarn_session *session)
 {
     struct yarn_turns *turns = &session->turns;

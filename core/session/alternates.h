@@ -26,7 +26,7 @@ void yarn_alternates_choose(struct yarn_session *session);
  */
 void yarn_alternates_choose_light(struct yarn_session *session);
 
-/* That one from now on; and what is left to be done about that at the next drain. */
+/* The alternate counts from now on; and the rest of that change, at the next drain. */
 void yarn_alternates_lighten(struct yarn_session *session);
 void yarn_alternates_confirm(struct yarn_session *session);
 

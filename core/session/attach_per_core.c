@@ -422,7 +422,7 @@ static int attach_threads(struct yarn_session *session)
     }
 }
 
-/* Those of every thread, once a core: their samples say whose they are. -ENODEV: the core is
+/* Events of every thread, once a core: their samples say whose they are. -ENODEV: the core is
  * offline. */
 static int attach_machine_to(struct yarn_session *session, const struct yarn_session_core *core)
 {
@@ -575,7 +575,7 @@ static void gather_per_core(struct yarn_session *session,
         check_machine(session);
 }
 
-/* That its PMU counts on. */
+/* The number of cores that the event's PMU counts on. */
 static size_t nr_cores_of(const struct yarn_session *session, uint32_t number)
 {
     size_t count = 0;

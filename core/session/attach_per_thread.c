@@ -220,7 +220,7 @@ static void disable_per_thread(struct yarn_session *session)
             yarn_thread_ring_turn(&threads->of_slot[i], false);
 }
 
-/* Those that have shallower copies are detached and attached anew. */
+/* Threads that have shallower copies are detached and attached anew. */
 static void deepen_per_thread(struct yarn_session *session)
 {
     struct yarn_thread_rings *threads = session->threads;
@@ -251,7 +251,7 @@ static void update_threads(struct yarn_session *session,
             session->soon_ns = due_ns - now_ns;
         return;
     }
-    /* Who makes a thread works for it. */
+    /* A thread that makes another works for it. */
     uint64_t all_ns = yarn_clock_cpu_ns_of_others();
     bool has_worked = all_ns >= threads->scanned_cpu_ns + LOOK_NS;
     if (!has_worked && !threads->has_news && !threads->is_waiting && !session->soon_ns)

@@ -24,7 +24,7 @@ void yarn_core_rings_close(struct yarn_session_core *cores, size_t *nr_cores);
 YARN_MUST_CHECK int yarn_core_rings_open(const struct yarn_session *session,
                                          struct yarn_session_core *cores, size_t *nr_cores);
 
-/* Whose ring is that core's. */
+/* The event whose ring is that core's. */
 const struct yarn_event *yarn_core_rings_leader(const struct yarn_session *session, int cpu);
 
 /* Once all are there. A failure is in the report. */

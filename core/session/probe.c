@@ -480,7 +480,7 @@ static int probe_all(struct yarn_session *session, struct yarn_event *events)
     return 0;
 }
 
-/* Who is read with another's samples has none of its own. */
+/* An event that is read with another's samples has none of its own. */
 static void leave_rates_to_leaders(struct yarn_session *session)
 {
     for (uint32_t i = 0; i < session->request->nr_events; i++) {
@@ -502,7 +502,7 @@ static int check_what_is_left(struct yarn_session *session)
     return yarn_probe_fail(session, report->sentence, -refused->error);
 }
 
-/* One that its PMU counts on, where that is not all of them. */
+/* A core that the event's PMU counts on, where that is not all of them. */
 static int cpu_for(const struct yarn_session *session, uint32_t number, int cpu)
 {
     const struct yarn_event_spec *spec = &session->statuses[number].spec;

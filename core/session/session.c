@@ -20,8 +20,8 @@ enum { CPUS_MAX = 1024, LOW_FILES = 16, SPARE_FILES = 4 };
  * thread, which are as long as they may ever be. */
 enum { ARENA_BYTES = 4 * 1024 * 1024, ARENA_EVENT_BYTES = 1024 * 1024, ARENA_THREADS = 128 };
 
-/* What is recorded, and what that has to be attached to: counted once, for the choice of the
- * strategy, for the memory, and for each try. */
+/* The request, and the cores and threads that its events have to be attached to: counted once, for
+ * the choice of the strategy, for the memory, and for each try. */
 struct wanted {
     const struct yarn_session_request *request;
     int cpus[CPUS_MAX];

@@ -263,7 +263,7 @@ static inline bool yarn_alternates_is_one(const struct yarn_session *session, ui
     return number - session->alternates.first < session->alternates.count;
 }
 
-/* Whose turn it may be: of events that have an alternate, and of these. */
+/* The side whose turn it may be: of events that have an alternate, and of these. */
 static inline enum yarn_side yarn_alternates_side(const struct yarn_session *session,
                                                   uint32_t number)
 {

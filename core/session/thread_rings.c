@@ -161,7 +161,7 @@ static int enter(struct yarn_session *session, uint32_t number)
     return err;
 }
 
-/* Whose number another thread may have by now. */
+/* A thread's number may be another's by now. */
 static void leave(struct yarn_session *session, uint32_t number)
 {
     const struct yarn_thread_ring *slot = &session->threads->of_slot[number];

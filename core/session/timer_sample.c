@@ -237,8 +237,8 @@ static void take_sample(struct yarn_timer_slot *slot, const siginfo_t *info, con
     struct yarn_timer_room room;
     /* Why the cast: all that a handler changes in the terms is counts. */
     struct yarn_timer_terms *terms = (struct yarn_timer_terms *)(uintptr_t)slot->terms;
-    /* One that waited until it was let in says nothing of the place, nor its overrun of the time.
-     */
+    /* A signal that waited until it was let in says nothing of the place, nor its overrun of the
+     * time. */
     if (yarn_context_is_after_unblocking(context)) {
         atomic_fetch_add_explicit(&terms->nr_let_in, 1, memory_order_relaxed);
         atomic_fetch_add_explicit(&terms->nr_withheld, passed(info), memory_order_relaxed);
@@ -272,8 +272,8 @@ static struct yarn_timer_slot *slot_of(const siginfo_t *info)
     return is_ours ? &yarn_timer_slots[at / sizeof *yarn_timer_slots] : NULL;
 }
 
-/* One that was set by the kernel's call is seen here first. The reader takes the timers away, but
- * the next signal might come before. */
+/* A timer that was set by the kernel's call is seen here first. The reader takes the timers away,
+ * but the next signal might come before. */
 static bool has_room_for_next(const siginfo_t *info, const void *context)
 {
     static const struct yarn_timer_rate stopped = {.first_ns = 0};

@@ -34,7 +34,7 @@ void yarn_process_system_names(struct yarn_system_names *ret_names);
 
 /* The cpus that a kernel list such as "0-3,8" names, at most `size` of them; the number. */
 size_t yarn_process_parse_cpus(struct yarn_span list, int *ret_cpus, size_t size);
-/* Those of /sys/devices/system/cpu/present; where that cannot be read, the ones online. */
+/* The cores of /sys/devices/system/cpu/present; where that cannot be read, the ones online. */
 size_t yarn_process_present_cpus(int *ret_cpus, size_t size);
 size_t yarn_process_online_cpus(int *ret_cpus, size_t size);
 
@@ -55,7 +55,7 @@ void yarn_process_restore_files(const struct yarn_file_limit *before);
 /* The threads in /proc/self/task: at most `size` go to ret_tids, the number of all is returned, or
  * a negative errno. A leader that has ended and waits for the others is still in the list. */
 YARN_MUST_CHECK int yarn_process_threads(pid_t *ret_tids, size_t size);
-/* Those in another's folder `task`. */
+/* The threads in another's folder `task`. */
 YARN_MUST_CHECK int yarn_process_threads_in(const char *path, pid_t *ret_tids, size_t size);
 
 /* The same for the calling thread's process. In a PID namespace without a /proc of its own the

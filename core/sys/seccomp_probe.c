@@ -41,9 +41,9 @@ struct act {
     long words[5];
 };
 
-/* Those without which the child could not be tried out and reaped come first, then what is the
- * least unusual: where something kills, it is known what it was. scripts/check calls compares
- * the list with the calls that there are in what the preload is made of. */
+/* Calls without which the child could not be tried out and reaped come first, then what is the
+ * least unusual: where something kills, it is known what it was. scripts/check calls compares the
+ * list with the calls that there are in what the preload is made of. */
 static const struct act acts[] = {
     {"wait4", SYS_wait4, YARN_SECCOMP_ALL, {-1, 0, WNOHANG, 0}},
     {"write", SYS_write, YARN_SECCOMP_LINE, {NOWHERE, ROOM, 0}},

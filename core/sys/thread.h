@@ -28,7 +28,7 @@ struct yarn_thread {
  * status where it is the last thread (Linux 5.18 and later; before, the leader's code counts). */
 typedef int (*yarn_thread_fn)(void *argument);
 
-/* Those of the clone call. */
+/* The flags of the clone call. */
 static inline int yarn_thread_flags(bool is_apart)
 {
     const int shared = CLONE_VM | CLONE_FS | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM |

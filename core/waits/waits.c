@@ -343,7 +343,7 @@ void yarn_waits_stop(struct yarn_waits *waits, uint64_t now_ns)
     waits->due_ns = waits->grown_ns = UINT64_MAX;
 }
 
-/* What is near its doubling goes along, so that waits that began together are written together. */
+/* A wait near its doubling goes along, so that waits that began together are written together. */
 static bool is_due(const struct yarn_wait *wait, uint64_t seen_ns)
 {
     return !wait->is_written || wait->since_ns + wait->written_ns + wait->written_ns / 2 <= seen_ns;

@@ -26,11 +26,11 @@ enum yarn_dump_budget {
 
 /* Estimated cost in memory. */
 enum {
-    YARN_DUMP_COST_TEXT = 48, /* and its size */
+    YARN_DUMP_COST_TEXT = 48, /* beside its bytes */
     YARN_DUMP_COST_SYMBOL = 128,
     YARN_DUMP_COST_FRAME = 64,
     YARN_DUMP_COST_STACK = 16,
-    YARN_DUMP_COST_RECORD = 256, /* and its texts */
+    YARN_DUMP_COST_RECORD = 256, /* beside its texts */
 };
 
 struct yarn_dump_allowance {

@@ -53,8 +53,8 @@ static size_t width_of(const struct yarn_dump_field *field)
     }
 }
 
-/* What is added to a member to make it a number: none is 0 in the file and the greatest number in
- * memory; times count from the chunk's. */
+/* The offset from a member to its number in the file: none is 0 in the file and the greatest number
+ * in memory; times count from the chunk's. */
 static uint64_t added_to(const struct yarn_dump_field *field, uint64_t base_ns)
 {
     if (field->kind == YARN_DUMP_KIND_REF)
@@ -161,7 +161,7 @@ void yarn_dump_fields_encode(struct yarn_byte_buffer *bytes, enum yarn_dump_reco
     }
 }
 
-/* One that is not there is 0, or none. */
+/* A field that is not there is 0, or none. */
 static void decode_field(struct yarn_cursor *cursor, const struct yarn_dump_field *field,
                          void *thing, uint64_t base_ns)
 {

@@ -45,7 +45,7 @@ struct yarn_dump_pending {
     struct yarn_dump_range strings, symbols, frames, stacks;
     struct yarn_byte_buffer text;    /* on text_data */
     struct yarn_byte_buffer records; /* on records_data: whole ones, with their heads */
-    struct yarn_byte_buffer raw;     /* on raw_data: of the samples, in their order */
+    struct yarn_byte_buffer raw;     /* on raw_data: raw bytes of samples, in their order */
     size_t nr_samples, nr_streams;
     size_t last_stream; /* of the previous sample */
     size_t nr_details, nr_accesses;

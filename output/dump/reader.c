@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/dump/reader.h"
 
-/* What is new since the last chunk begins. */
+/* Resets what a chunk begins anew. */
 static int enter(struct yarn_dump_reader *reader, const struct yarn_dump_chunk *chunk)
 {
     struct yarn_dump_record_reader *records = &reader->records;

@@ -294,7 +294,7 @@ bool yarn_dump_writer_recover(struct yarn_dump_writer *writer)
     return true;
 }
 
-/* What is in the file, where not everything came there. */
+/* The totals of what is in the file, where not everything came there. */
 static struct yarn_dump_totals without_unwritten(const struct yarn_dump_writer *writer,
                                                  const struct yarn_dump_totals *totals)
 {

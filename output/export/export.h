@@ -56,6 +56,10 @@ struct yarn_export_format {
     int (*write)(struct yarn_export *export);
 };
 
+/* Their names, as help and complaints have them. */
+#define YARN_EXPORT_FORMATS                                                                        \
+    "folded, pprof, otlp, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat"
+
 /* NULL where there is no n-th. */
 const struct yarn_export_format *yarn_export_format(size_t n);
 

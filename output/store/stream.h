@@ -42,7 +42,7 @@ struct yarn_stream_event {
     struct yarn_trace_field target_pid, target_cpu;
 };
 
-/* What is known of a thread. */
+/* A thread of a stream, as far as it is known. */
 struct yarn_stream_task {
     char comm[32];
     bool has_comm;
@@ -110,7 +110,7 @@ struct yarn_span yarn_stream_record(const struct yarn_stream *stream,
 int yarn_stream_tid_of(const struct yarn_stream *stream, uint32_t raw_pid);
 /* The thread `raw_pid` of the first pid namespace has that number here. */
 YARN_MUST_CHECK int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw_pid, uint32_t tid);
-/* That thread is of the stream's process. */
+/* Notes that the thread is of the stream's process. */
 YARN_MUST_CHECK int yarn_stream_add_own(struct yarn_stream *stream, uint32_t tid);
 bool yarn_stream_is_own(const struct yarn_stream *stream, int tid);
 

@@ -90,7 +90,7 @@ static bool is_own(const struct yarn_sample *sample)
     return sample->tid && sample->tid != YARN_DUMP_NONE;
 }
 
-/* Who it was, and what it says of others. */
+/* The record's own thread, and what it says of others. */
 static int read_fields(struct yarn_stream_reading *reading, const struct yarn_stream_event *event,
                        const struct yarn_sample *sample, struct yarn_entry *entry)
 {

@@ -31,7 +31,7 @@ YARN_MUST_CHECK bool yarn_trace_fields_value(const struct yarn_trace_fields *fie
                                              const char *name, struct yarn_span raw,
                                              uint64_t *ret_number);
 
-/* Who a thread of the first pid namespace is. -ENOMEM and the like. */
+/* Gives the process of a thread of the first pid namespace. -ENOMEM and the like. */
 typedef int yarn_trace_task_fn(void *self, uint32_t raw_pid, struct yarn_span comm);
 /* Each thread that the sample has by number and name. What `take` returned. */
 YARN_MUST_CHECK int yarn_trace_fields_tasks(const struct yarn_trace_fields *fields,

@@ -26,9 +26,9 @@ unsigned yarn_utf8_size(struct yarn_span text, uint32_t *ret_character)
     return size;
 }
 
-/* What is invisible, or turns the direction in which what follows is written: the Unicode property
- * Default_Ignorable_Code_Point, controls, format characters, separators of lines, and what is no
- * character. */
+/* Characters that are invisible, or turn the direction in which the text goes on: the Unicode
+ * property Default_Ignorable_Code_Point, controls, format characters, separators of lines, and what
+ * is no character. */
 static const struct {
     uint32_t first, last;
 } harmful[] = {

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
         print_help(stderr);
         return YARN_STATUS_USAGE;
     }
-    /* What is large is mapped by itself: it grows without a copy, and goes when it is freed. */
+    /* A large block is mapped by itself: it grows without a copy, and goes when it is freed. */
     (void)mallopt(M_MMAP_THRESHOLD, MAPPED_BYTES_MIN);
     const char *name = argv[1];
     bool is_help = strcmp(name, "help") == 0;

@@ -96,9 +96,8 @@ static void take_arguments(const char *first, va_list *arguments, size_t count, 
         ret_argv[i] = va_arg(*arguments, char *);
 }
 
-/* Those with a list are done by those with an array: the same word, and whether an environment
- * follows the list. Of words alone, so their frames keep no room for registers of other arguments.
- */
+/* Calls with a list become calls with an array: the same word, and whether an environment follows
+ * the list. Of words alone, so their frames keep no room for registers of other arguments. */
 static int exec_list(enum yarn_original which, const char *path, const char *first,
                      va_list *arguments, bool has_env)
 {

@@ -57,7 +57,7 @@ static void flush(struct yarn_recorder *recorder)
     yarn_recording_flush(&recorder->recording, false);
 }
 
-/* Who made this process removes it, where nothing comes and we may not any more. */
+/* The parent of this process removes the file, where nothing comes and we may not any more. */
 static void reserve_dump(struct yarn_recorder *recorder)
 {
     const struct yarn_recording *recording = &recorder->recording;

@@ -134,7 +134,7 @@ bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
         !leaves_from(recorder, YARN_PHASE_FAILED, for_good))
         /* Charged already, by a thread that is in exec. */
         return leaves_from(recorder, YARN_PHASE_LEAVING, for_good);
-    /* Who would not be recorded is not charged: nobody asked for its time. */
+    /* A process that would not be recorded is not charged: nobody asked for its time. */
     if (recorder->starts_paused)
         return true;
     recorder->added_to_parent_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);

@@ -21,8 +21,8 @@ struct yarn_ids_queue {
     _Atomic uint32_t state[YARN_IDS_QUEUE_MAX]; /* free, being written, or which one it is */
 };
 
-/* Those of the calling thread; with `is_passing` they may give way to later ones. -EAGAIN where no
- * slot is free; the errors of yarn_ids_read. */
+/* Puts the ids of the calling thread; with `is_passing` they may give way to later ones. -EAGAIN
+ * where no slot is free; the errors of yarn_ids_read. */
 YARN_MUST_CHECK int yarn_ids_queue_put(struct yarn_ids_queue *queue, bool is_passing);
 
 /* The oldest one, which belongs to the caller until it releases it; NULL: none. */

@@ -182,7 +182,7 @@ void yarn_lifecycle_drop_bounds(void)
         yarn_recorder_command(recorder, YARN_RECORDER_CHECK_SIGNALS);
 }
 
-/* One that has just ended is counted for a moment longer. */
+/* A thread that has just ended is counted for a moment longer. */
 static bool has_other_threads(struct yarn_recorder *recorder)
 {
     int ours = yarn_thread_is_running(&recorder->thread) ? 2 : 1;

@@ -73,7 +73,7 @@ enum { SIGNAL_STATUS = 128 }; /* as a shell shows a death by signal */
 
 enum outcome { END_REQUESTED, ALONE, BROKEN };
 
-/* Those that host threads have stored. */
+/* Takes the marks that host threads have stored. */
 static void take_marks(struct yarn_recorder *recorder)
 {
     const struct yarn_mark *mark;

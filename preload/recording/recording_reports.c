@@ -82,8 +82,8 @@ void yarn_recording_report_failures(struct yarn_recording *recording)
     if (is_first(report->nr_refused_threads, &recording->has_reported_refused_threads))
         YARN_WARN(recording->messages, "threads were not sampled: %s",
                   yarn_probe_thread_reason(report->thread_refusal));
-    /* Such as of a process that forbids to be read by others (PR_SET_DUMPABLE), or without a /proc
-     * of its namespace: what was opened before stays readable. */
+    /* For example of a process that forbids to be read by others (PR_SET_DUMPABLE), or without a
+     * /proc of its namespace: what was opened before stays readable. */
     if (is_first(refusal, &recording->has_reported_refused_off_cpu))
         YARN_WARN(recording->messages, "off-cpu: some threads could not be looked at: %s",
                   refusal == -EMFILE || refusal == -ENFILE

@@ -5,8 +5,8 @@
 
 #include "core/base/base.h"
 
-/* Who and how long are one word, so that they are whole or not there: which thread of those that
- * share the slot, and its CPU time. Thread numbers end below 2^22 (PID_MAX_LIMIT), so which is
+/* The thread and its time are one word, so that they are whole or not there: which thread of those
+ * that share the slot, and its CPU time. Thread numbers end below 2^22 (PID_MAX_LIMIT), so which is
  * below 2^9. */
 enum { SLOTS = YARN_THREAD_ENDS_MAX, CPU_BITS = 53 };
 
@@ -96,7 +96,7 @@ uint64_t yarn_thread_ends_take_unnoted(uint64_t *cpu_ns)
 void yarn_thread_ends_after_fork(void)
 {
     uint64_t cpu_ns = 0;
-    /* What is written here is a page's copy. */
+    /* A write here makes a copy of the page. */
     if (atomic_load_explicit(&nr_unnoted, memory_order_relaxed))
         yarn_thread_ends_take_unnoted(&cpu_ns);
     if (!yarn_thread_ends_count())

@@ -74,7 +74,7 @@ struct yarn_file_name *yarn_file_names_find(const struct yarn_file_names *names,
 /* Asks as far as the time goes. Names that came too late for their frames are written. */
 void yarn_file_names_ask(struct yarn_file_names *names, struct yarn_dump_writer *writer);
 
-/* Those that were answered since the last clear among them. */
+/* All names, with those that were answered since the last clear. */
 struct yarn_file_name *yarn_file_names_all(const struct yarn_file_names *names, size_t *ret_count);
 
 /* Drops the answers. */

@@ -187,7 +187,7 @@ static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
 
 /* ---- all of them ---- */
 
-/* Those that are there already. */
+/* Adds the threads that are there already. */
 static void add_threads(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
 {
     pid_t *tids = yarn_pages_map(THREADS_LISTED_MAX * sizeof *tids);

@@ -60,7 +60,7 @@ static void walk_chain(struct yarn_walks *walks, const struct yarn_record *sampl
     frames->end = frames->count ? end_of(walks, frames) : YARN_STACK_END_ABSENT;
 }
 
-/* What is longer ago counts less. */
+/* Copies of longer ago count less. */
 static void note_copy(struct yarn_walks *walks, bool is_cut)
 {
     if (walks->nr_copies == COPIES_OF_LATE) {

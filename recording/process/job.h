@@ -53,7 +53,7 @@ static inline bool yarn_job_may_watch_others(const struct yarn_job *job)
            (job->options.sched.kind > YARN_SCHED_TRACEPOINTS && !job->machine_refusal);
 }
 
-/* Such events are left out from now on, for that reason. */
+/* Events that can show other processes are left out from now on, for that reason. */
 void yarn_job_leave_others(struct yarn_job *job, const char *why);
 
 /* Idempotent. */

@@ -64,7 +64,7 @@ static struct yarn_name_search *in_order(struct yarn_name_pass *pass, size_t i)
     return &pass->searches[pass->keys[i] & (YARN_NAME_SEARCHES_MAX - 1)];
 }
 
-/* What is farther from the first than a key can hold is in no file: it has no answer. */
+/* An address farther from the first than a key can hold is in no file: it has no answer. */
 static void sort(struct yarn_name_pass *pass)
 {
     size_t count = 0;

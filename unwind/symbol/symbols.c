@@ -19,7 +19,7 @@ enum {
 /* Measured, of files that are cached: an entry of a table, a byte of packed symbols, the rest. */
 enum { ENTRY_NS = 5, PACKED_NS = 60, LEAST_NS = 20000 };
 
-/* What is known of one image. */
+/* The symbol tables of one image. */
 struct module_symbols {
     const struct yarn_image *image; /* borrowed; NULL: closed, to be used again */
     uint64_t image_id;              /* the slot is another image's by now where they differ */

@@ -10,7 +10,7 @@
 enum { FILES_MAX = 1024, PATH_BYTES = 4096, TEXTS_BYTES = 64 << 20 };
 #define MOST_NS (30 * YARN_NS_PER_SECOND)
 
-/* One that was looked for. */
+/* A file that was looked for, by its build id. */
 struct yarn_build_file {
     struct yarn_build_id id;
     char *path; /* owned */

@@ -13,7 +13,8 @@ static int intern(struct yarn_profile *profile, uint32_t *ret_text, const char *
     return yarn_strings_intern(&profile->strings, yarn_span_of_text(text), ret_text);
 }
 
-/* What is counted beside the samples is no event of the profile, though it may have its name. */
+/* An event that is counted beside the samples is no event of the profile, though it may have its
+ * name. */
 static int name_event(struct yarn_profile *profile, const struct yarn_dump_event *record,
                       struct yarn_profile_event *event)
 {

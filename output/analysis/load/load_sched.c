@@ -220,8 +220,8 @@ int yarn_loader_sched_end(struct yarn_loader *loader)
     for (size_t i = loader->first_thread; !err && i < profile->nr_threads; i++) {
         const struct yarn_profile_thread *thread = &profile->threads[i];
         uint64_t over_ns = thread->has_ended ? thread->end_ns : end_ns;
-        /* Those that were there at the begin have a record: it is lost with others, and the thread
-         * known from its first span on. */
+        /* Threads that were there at the begin have a record: it is lost with others, and the
+         * thread known from its first span on. */
         bool is_birth_lost = !thread->has_record && has_losses;
         const struct yarn_sched_life life = {
             .birth_ns = is_birth_lost ? over_ns : thread->start_ns,

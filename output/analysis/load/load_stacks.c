@@ -87,9 +87,9 @@ int yarn_loader_on_symbol(void *self, const struct yarn_dump_symbol *record)
     return keep_symbol(loader, record, function);
 }
 
-/* What is the same frame in every process and epoch. A hash of it must do: that two frames among a
- * million have one is as likely as one in ten million. Code without a name may be named yet, by
- * this process for itself. */
+/* The key of a frame, the same in every process and epoch. A hash of it must do: that two frames
+ * among a million have one is as likely as one in ten million. Code without a name may be named
+ * yet, by this process for itself. */
 static uint64_t key_of_frame(const struct yarn_loader *loader, const struct yarn_dump_frame *record,
                              uint32_t function)
 {
@@ -300,7 +300,7 @@ static int add_scheduling(struct yarn_loader *loader, const struct yarn_sample *
     return err ? err : yarn_timeline_add(loader->options->timeline, &entry);
 }
 
-/* Who leads such a group has a period and is only a clock. */
+/* The leader of such a group has a period and is only a clock. */
 static int add_counted(struct yarn_loader *loader, const struct yarn_sample *sample)
 {
     struct yarn_profile_dump_event *event = &yarn_loader_dump(loader)->events[sample->event];

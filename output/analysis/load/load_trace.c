@@ -7,7 +7,7 @@
 
 enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24, CORES_MAX = 1 << 16, RAN_OUT = 0xff, ENDED = 0x30 };
 
-/* Who came in last on a core. */
+/* The thread that came in last on a core. */
 struct core {
     bool is_known;
     uint32_t pid;
@@ -175,7 +175,7 @@ static int take(struct reading *reading, const struct yarn_entry *entry)
     return 0;
 }
 
-/* Those that live on do so until the end, and some on cores. */
+/* Threads that live on do so until the end, and some on cores. */
 static int end(struct reading *reading, uint64_t end_ns)
 {
     struct yarn_sched_log *sched = reading->sched;

@@ -158,7 +158,7 @@ int yarn_loader_on_reset(void *self);
 YARN_MUST_CHECK int yarn_loader_begin_dump(struct yarn_loader *loader);
 /* Which samples count, by the clock of the process. */
 void yarn_loader_set_time(struct yarn_loader *loader);
-/* What is known only when all records of a process were read. */
+/* Works out what is known only when all records of a process were read. */
 YARN_MUST_CHECK int yarn_loader_end_dump(struct yarn_loader *loader);
 /* Gives frames the names that came late, in the dump or by what is at hand. */
 YARN_MUST_CHECK int yarn_loader_name_code(struct yarn_loader *loader);

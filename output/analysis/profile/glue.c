@@ -55,7 +55,7 @@ int yarn_glue_fold(struct yarn_profile *profile)
         marks[i] = kinds[profile->stacks[i].function];
     if (!err)
         mark_neighbours(profile, marks);
-    /* What is the outermost frame stays: nobody's part it could be. */
+    /* The outermost frame stays: nobody's part it could be. */
     for (size_t i = 0; !err && i < profile->nr_stacks; i++) {
         uint32_t parent = profile->stacks[i].parent;
         if (!is_folded(marks[i]) || parent == YARN_DUMP_NONE)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/profile/trust.h"
 
-/* What is less than this is not worth a word. */
+/* A share below this is not worth a word. */
 #define NEGLIGIBLE_PERCENT 1.0
 #define NEGLIGIBLE_LOST_PERCENT 0.1
 

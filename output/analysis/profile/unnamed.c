@@ -41,7 +41,7 @@ static void count(const struct yarn_profile *profile, struct counts *counts)
     }
 }
 
-/* Whose generated code it is: that of a runtime whose file was mapped. NULL: unknown. */
+/* The runtime that generated the code: one whose file was mapped. NULL: unknown. */
 static const struct yarn_runtime *maker_of(const struct yarn_profile *profile)
 {
     for (size_t i = 0; i < profile->nr_dumps; i++) {

@@ -125,7 +125,7 @@ YARN_MUST_CHECK int yarn_sched_log_add_lock_sample(struct yarn_sched_log *sched,
 YARN_MUST_CHECK int yarn_sched_log_add_gap(struct yarn_sched_log *sched,
                                            const struct yarn_sched_gap *gap);
 
-/* Who woke, as common_flags of a tracepoint's sample say: the thread, or what interrupted it. */
+/* The waker, as common_flags of a tracepoint's sample say: the thread, or what interrupted it. */
 struct yarn_sched_waker yarn_sched_waker_of(uint32_t space, uint32_t tid, uint64_t flags);
 
 /* Once all is added. Time is linear in what comes in order, else n log n. Lives keep no order. */

@@ -18,8 +18,8 @@ struct yarn_kernel_time {
 /* The event whose samples stand for CPU time: the first clock that was opened; YARN_DUMP_NONE. */
 uint32_t yarn_kernel_time_event(const struct yarn_profile *profile);
 
-/* Those that are not 0, the most first; *ret_list is the caller's to free. The profile has threads
- * where it is `by_thread`. -ENOMEM. */
+/* The times that are not 0, the most first; *ret_list is the caller's to free. The profile has
+ * threads where it is `by_thread`. -ENOMEM. */
 YARN_MUST_CHECK int yarn_kernel_time_of(const struct yarn_profile *profile, bool by_thread,
                                         struct yarn_kernel_time **ret_list, size_t *ret_count);
 

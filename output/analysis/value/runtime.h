@@ -27,5 +27,5 @@ struct yarn_runtime {
 /* NULL: there are no more. */
 const struct yarn_runtime *yarn_runtime_at(size_t number);
 
-/* That a program's or library's path belongs to; NULL: none. */
+/* The runtime that a program's or library's path belongs to; NULL: none. */
 const struct yarn_runtime *yarn_runtime_of(const char *path);

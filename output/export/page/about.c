@@ -142,7 +142,7 @@ static void put_count(const char *what, uint64_t count, FILE *file)
         (void)fprintf(file, "%s%c", i && (size - i) % 3 == 0 ? "," : "", digits[i]);
 }
 
-/* Those that are known. */
+/* The reasons that are known. */
 static void put_reasons(const struct yarn_profile *profile, FILE *file)
 {
     struct yarn_unsampled parts = yarn_unsampled_of_all(profile);

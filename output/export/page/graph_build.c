@@ -27,7 +27,7 @@ static int add_event(struct yarn_page_graph *graph, size_t side, uint32_t number
     return 0;
 }
 
-/* Those with samples; the later profile's first. */
+/* The events with samples; the later profile's first. */
 static int add_events(struct yarn_page_graph *graph)
 {
     int err = 0;

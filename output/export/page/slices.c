@@ -10,8 +10,8 @@ enum {
     BOUND = 1 << 19,   /* about 2 MB of page */
 };
 
-/* What is given up when there are too many cells, in this order: slices down to so few, then lanes
- * of that kind. */
+/* The order in which detail is given up when there are too many cells: slices down to so few, then
+ * lanes of that kind. */
 static const struct {
     uint32_t fewest_slices;
     enum yarn_lanes_kind lanes;

@@ -185,7 +185,7 @@ static bool is_to_end(const struct attaching *attaching)
     return is_interrupted || attaching->recorder.is_over || !lives;
 }
 
-/* What is to be done each few ms. */
+/* A round of the loop, each few ms. */
 static void pass(struct attaching *attaching, uint64_t most_ns)
 {
     struct timespec pause = {.tv_nsec = (long)PAUSE_NS};

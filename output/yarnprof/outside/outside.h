@@ -18,6 +18,6 @@ struct yarn_outside {
     bool has_failed; /* a dump could not be written, which was said */
 };
 
-/* What is wanted is read from the variables of the environment. The command's own status; complains
+/* The request is read from the variables of the environment. The command's own status; complains
  * itself where it cannot be recorded or run. */
 YARN_MUST_CHECK int yarn_outside_run(struct yarn_outside *outside);

@@ -52,7 +52,7 @@ struct yarn_tree_process {
 struct yarn_tree_process *yarn_tree_process_new(const struct yarn_tree_thread *first,
                                                 const struct yarn_tree_process *parent,
                                                 const struct yarn_facts *facts);
-/* What is followed of it has ended. NULL is allowed. */
+/* Frees a process that has ended. NULL is allowed. */
 void yarn_tree_process_free(struct yarn_tree_process *process);
 
 /* False: no memory. */
@@ -84,5 +84,6 @@ char **yarn_tree_process_environment(const struct yarn_tree_process *process);
 
 /* It has executed a program, whose path the first mapping shows. */
 void yarn_tree_process_exec(struct yarn_tree_process *process, uint64_t time_ns);
-/* That path, of the tree's paths; and its arguments, while it still runs it. */
+/* Sets the program to that path, of the tree's paths, and reads the arguments, while it still runs
+ * it. */
 void yarn_tree_process_set_program(struct yarn_tree_process *process, const char *path);

@@ -37,7 +37,7 @@ int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const str
     return err;
 }
 
-/* What is older than `until_ns`. */
+/* Drains the records that are older than `until_ns`. */
 static void drain(struct yarn_recorder_outside *recorder, uint64_t until_ns)
 {
     bool has_news;

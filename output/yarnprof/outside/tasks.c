@@ -28,7 +28,7 @@ static int parse(struct yarn_tasks *tasks, const char *list)
     }
 }
 
-/* Who may not look into a process sees neither its program nor, with hidepid, its folder. */
+/* A user who may not look into a process sees neither its program nor, with hidepid, its folder. */
 static int check_program(pid_t pid)
 {
     char path[64], program[1];

@@ -29,7 +29,7 @@ struct yarn_tasks {
 YARN_MUST_CHECK int yarn_tasks_open(struct yarn_tasks *tasks, const char *list, bool has_tree,
                                     pid_t *ret_pid);
 
-/* Those that live now, in `pids`; a negative errno. */
+/* Lists the processes that live now, in `pids`; a negative errno. */
 YARN_MUST_CHECK int yarn_tasks_list(struct yarn_tasks *tasks);
 
 /* One of those that the user named lives. */

@@ -5,7 +5,7 @@
 
 enum { FAULT_BYTES = 1024 };
 
-/* What is the same from outside; of the others only the default. */
+/* The options that mean the same from outside; others may only have their default. */
 static bool is_known(enum yarn_option option)
 {
     static const enum yarn_option known[] = {

@@ -63,14 +63,14 @@ YARN_MUST_CHECK int yarn_doctor_trial_run(struct yarn_doctor_trial *trial, const
 void yarn_doctor_trial_fini(struct yarn_doctor_trial *trial);
 
 /* /proc and the library. False: nothing can be recorded, and the rest is not asked for. */
-YARN_MUST_CHECK bool yarn_doctor_look_at_place(struct yarn_findings *findings, char *ret_preload,
-                                               size_t size);
+YARN_MUST_CHECK bool yarn_doctor_check_place(struct yarn_findings *findings, char *ret_preload,
+                                             size_t size);
 /* Whether the preload gets into it, what names it has, and those of its runtime. */
-void yarn_doctor_look_at_command(struct yarn_findings *findings, const struct yarn_options *options,
-                                 const char *command);
+void yarn_doctor_check_command(struct yarn_findings *findings, const struct yarn_options *options,
+                               const char *command);
 /* Whether it waits for something. */
-void yarn_doctor_look_at_start(struct yarn_findings *findings, const struct yarn_options *options);
-void yarn_doctor_look_at_folder(struct yarn_findings *findings, const struct yarn_options *options);
+void yarn_doctor_check_start(struct yarn_findings *findings, const struct yarn_options *options);
+void yarn_doctor_check_folder(struct yarn_findings *findings, const struct yarn_options *options);
 /* Sampler, kernel, rings, clock rate, events, switches, tracepoints. */
-void yarn_doctor_look_at_trial(struct yarn_findings *findings, const struct yarn_options *options,
-                               const struct yarn_doctor_trial *trial);
+void yarn_doctor_check_trial(struct yarn_findings *findings, const struct yarn_options *options,
+                             const struct yarn_doctor_trial *trial);

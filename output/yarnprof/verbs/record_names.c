@@ -85,7 +85,8 @@ static void remove_logs(uint64_t since_ns)
     globfree(&logs);
 }
 
-/* Those of processes without a dump have removed theirs themselves. */
+/* Removes the perf maps of processes that have ended. Processes without a dump have removed theirs
+ * themselves. */
 void yarn_jit_clean_up(const struct yarn_sources *sources, uint64_t since_ns)
 {
     char map[64];

@@ -116,8 +116,8 @@ static void report_fault(struct yarn_findings *findings, const struct yarn_optio
 }
 
 /* False: one is bad, and nothing would be recorded. */
-static bool look_at_variables(struct yarn_findings *findings, struct yarn_arena *arena,
-                              struct yarn_options *ret_options)
+static bool check_variables(struct yarn_findings *findings, struct yarn_arena *arena,
+                            struct yarn_options *ret_options)
 {
     extern char **environ;
     struct yarn_option_fault fault;
@@ -133,8 +133,8 @@ static bool look_at_variables(struct yarn_findings *findings, struct yarn_arena 
     return !err;
 }
 
-static void look_at_recording(struct yarn_findings *findings, const struct yarn_options *options,
-                              const char *preload)
+static void check_recording(struct yarn_findings *findings, const struct yarn_options *options,
+                            const char *preload)
 {
     struct yarn_doctor_trial trial;
     int err = yarn_doctor_trial_run(&trial, preload, options);
@@ -147,7 +147,7 @@ static void look_at_recording(struct yarn_findings *findings, const struct yarn_
                           "a trial could not be made: %s", strerror(-err));
         yarn_findings_mend(findings, "TMPDIR=FOLDER names one that can be written to");
     } else
-        yarn_doctor_look_at_trial(findings, options, &trial);
+        yarn_doctor_check_trial(findings, options, &trial);
     yarn_doctor_trial_fini(&trial);
 }
 
@@ -157,16 +157,16 @@ static void look(struct yarn_findings *findings, const char *name)
     struct yarn_options options;
     char preload[4096];
     yarn_arena_open(&arena, 4 * YARN_OPTIONS_ARENA_BYTES);
-    bool is_valid = look_at_variables(findings, &arena, &options);
-    bool has_place = yarn_doctor_look_at_place(findings, preload, sizeof preload);
+    bool is_valid = check_variables(findings, &arena, &options);
+    bool has_place = yarn_doctor_check_place(findings, preload, sizeof preload);
     if (!is_valid)
         yarn_options_default(&options);
     if (name)
-        yarn_doctor_look_at_command(findings, &options, name);
-    yarn_doctor_look_at_start(findings, &options);
-    yarn_doctor_look_at_folder(findings, &options);
+        yarn_doctor_check_command(findings, &options, name);
+    yarn_doctor_check_start(findings, &options);
+    yarn_doctor_check_folder(findings, &options);
     if (is_valid && has_place)
-        look_at_recording(findings, &options, preload);
+        check_recording(findings, &options, preload);
     yarn_arena_close(&arena);
 }
 

@@ -21,9 +21,7 @@ struct request {
 };
 
 static const struct yarn_argument arguments[] = {
-    {"to", 't', "FORMAT",
-     "folded, pprof, otlp, speedscope, firefox, callgrind, chrome, perf.data, sqlite or trace.dat",
-     TO},
+    {"to", 't', "FORMAT", YARN_EXPORT_FORMATS, TO},
     {"output", 'o', "FILE", "write there; - is standard output", YARN_ARGUMENT_OUTPUT},
     {"no-lines", 0, NULL, "leave the source out, which takes no debug information",
      YARN_ARGUMENT_INTO(struct request, has_no_lines)},
@@ -36,8 +34,7 @@ static const struct yarn_argument arguments[] = {
 static int take_format(struct request *request, const char *name, const char **ret_right)
 {
     const struct yarn_export_format *format;
-    *ret_right = "folded, pprof, otlp, speedscope, firefox, callgrind, chrome, perf.data, sqlite "
-                 "or trace.dat";
+    *ret_right = YARN_EXPORT_FORMATS;
     for (size_t i = 0; (format = yarn_export_format(i)); i++) {
         if (strcmp(format->name, name) == 0) {
             request->format = format;

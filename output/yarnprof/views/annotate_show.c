@@ -18,7 +18,7 @@ enum {
     TEXT_LEAST = 17
 };
 
-/* What is shown of one event. */
+/* The view of one event. */
 struct view {
     const struct yarn_annotate *annotate;
     const struct yarn_out *out;

@@ -49,9 +49,9 @@ static size_t runs_that_tell(const struct yarn_diff *diff, double seen_percent, 
     return (size_t)ceil((double)now * times * times);
 }
 
-static void look_at(const struct yarn_diff_limit *limit, const struct yarn_change *change,
-                    uint32_t event, const struct yarn_diff_row *row,
-                    struct yarn_diff_verdict *verdict)
+static void judge(const struct yarn_diff_limit *limit, const struct yarn_change *change,
+                  uint32_t event, const struct yarn_diff_row *row,
+                  struct yarn_diff_verdict *verdict)
 {
     double percent = growth_of(change);
     if (change->is_noise || percent <= limit->percent ||
@@ -87,7 +87,7 @@ struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
         verdict.nr_judged++;
         if (limit->has_function)
             continue;
-        look_at(limit, &diff->events[i].changes[scale], i, NULL, &verdict);
+        judge(limit, &diff->events[i].changes[scale], i, NULL, &verdict);
         look_at_total(diff, limit, &diff->events[i].changes[scale], &verdict);
     }
     for (size_t i = 0; limit->has_function && i < diff->count; i++) {
@@ -95,7 +95,7 @@ struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
         if (regexec(&limit->function, diff->match.functions[row->function].name, 0, NULL, 0))
             continue;
         verdict.nr_matching++;
-        look_at(limit, &row->changes[options->scale][options->part], row->event, row, &verdict);
+        judge(limit, &row->changes[options->scale][options->part], row->event, row, &verdict);
     }
     return verdict;
 }

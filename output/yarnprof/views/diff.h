@@ -19,7 +19,8 @@ struct yarn_diff_limit {
     regex_t function;
 };
 
-/* Who grew the most of those that grew too much; else the total that is known least. */
+/* The function or total that grew the most of those that grew too much; else the total that is
+ * known least. */
 struct yarn_diff_verdict {
     bool is_exceeded;
     uint32_t event;

@@ -103,7 +103,7 @@ static const struct yarn_show_column columns[] = {
     {0},
 };
 
-/* Those of each event below its name. */
+/* The branches of each event below its name. */
 static void print_text(const struct yarn_profile_report *report, const struct yarn_out *out,
                        const struct yarn_show_table *table, size_t count)
 {

@@ -28,7 +28,7 @@ static uint64_t each_ns(const struct yarn_call_row *row)
     return row->calls ? row->total_ns / row->calls : 0;
 }
 
-/* What is measured is then mostly that it is measured. */
+/* The measured time of such a call is mostly that of the measurement. */
 static bool is_below_probe(const struct yarn_profile_report *report,
                            const struct yarn_call_row *row)
 {

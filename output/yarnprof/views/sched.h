@@ -45,13 +45,13 @@ struct yarn_sched_missing {
     size_t nr_unrecorded; /* processes without switches */
 };
 
-/* Who woke whom: a row a pair, the most wakings first. -ENOMEM. */
+/* Wakers and woken threads: a row a pair, the most wakings first. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_wakers(const struct yarn_sched_view *view,
                                       const struct yarn_out *out);
-/* Who was on the core while a thread waited for it: a row a pair, the longest first. -ENOMEM. */
+/* Threads on a core and those that waited for it: a row a pair, the longest first. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_wait_for_core(const struct yarn_sched_view *view,
                                              const struct yarn_out *out);
-/* Who held locks that another waited for: a row a pair, the longest first. -ENOMEM. */
+/* Holders of locks and their waiters: a row a pair, the longest first. -ENOMEM. */
 YARN_MUST_CHECK int yarn_sched_locks(const struct yarn_sched_view *view,
                                      const struct yarn_out *out);
 

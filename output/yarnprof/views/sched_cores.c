@@ -83,7 +83,7 @@ static int by_time(const void *a, const void *b)
     return by_pair(a, b);
 }
 
-/* Those of one pair become one. */
+/* Waits of one pair become one row. */
 static void join(struct collection *all)
 {
     size_t count = 0;

@@ -84,7 +84,7 @@ static struct pair row_of(const struct yarn_sched_view *view, const struct laten
     };
 }
 
-/* Those of one pair stand together. */
+/* Wakings of one pair stand together. */
 static int add_rows(const struct yarn_sched_view *view, const struct collection *all,
                     struct pair *rows, size_t *ret_count)
 {

@@ -57,7 +57,7 @@ static const struct yarn_stat_row *row_of(const struct yarn_show_cell *cell)
     return cell->row;
 }
 
-/* Whose count it is: its name or a number, unless it is that of all. */
+/* The thread of a count: its name or a number, unless it is that of all. */
 static void get_of_thread(struct yarn_show_cell *cell)
 {
     yarn_show_member(cell);
@@ -158,7 +158,7 @@ static struct yarn_number rate_of(const struct yarn_stat_row *row, double second
     return text;
 }
 
-/* Whose count it is, what that is a second, and how sure. */
+/* The thread of a count, its rate a second, and how sure it is. */
 static void get_about(struct yarn_show_cell *cell)
 {
     const struct yarn_stat_row *row = row_of(cell);

@@ -54,7 +54,7 @@ bool yarn_stream_view_has_thread(const struct yarn_stream_view *shown,
 void yarn_stream_list_narrow(const struct yarn_stream_list *streams,
                              const struct yarn_profile *profile, struct yarn_filter *filter);
 
-/* Those that pass, in the form of `out`; `json` is that of YARN_OUT_JSON. */
+/* Prints the entries that pass, in the form of `out`; `json` is that of YARN_OUT_JSON. */
 void yarn_stream_list_print(const struct yarn_stream_list *streams,
                             const struct yarn_stream_view *shown, const struct yarn_out *out);
 /* `streams` and `events`. */

@@ -20,7 +20,7 @@
 #include "output/yarnprof/verbs/loadable.h"
 #include "output/yarnprof/verbs/outcome.h"
 
-bool yarn_doctor_look_at_place(struct yarn_findings *findings, char *ret_preload, size_t size)
+bool yarn_doctor_check_place(struct yarn_findings *findings, char *ret_preload, size_t size)
 {
     struct yarn_launch launch;
     char why[4096 + 512];
@@ -80,7 +80,7 @@ static bool has_symbols(const char *path)
     return is_named;
 }
 
-static void look_at_names(struct yarn_findings *findings, const char *command)
+static void check_names(struct yarn_findings *findings, const char *command)
 {
     char path[PATH_MAX];
     (void)yarn_loadable_program(command, path);
@@ -106,14 +106,14 @@ static void look_at_names(struct yarn_findings *findings, const char *command)
     free(real);
 }
 
-static void look_at_file(struct yarn_findings *findings, const char *command, const char *path)
+static void check_file(struct yarn_findings *findings, const char *command, const char *path)
 {
     char bytes[YARN_FINDING_BYTES];
     struct yarn_text why = yarn_text_of(bytes, sizeof bytes);
     if (yarn_loadable_is(command, &why)) {
         yarn_findings_add(findings, YARN_FINDING_GOOD, "command", "%.1400s takes the preload",
                           path);
-        look_at_names(findings, command);
+        check_names(findings, command);
         return;
     }
     char *way = strstr(bytes, "; ");
@@ -138,8 +138,8 @@ static int try_to_run(const char *command, char ret_path[PATH_MAX])
     return access(program, X_OK) ? -errno : 0;
 }
 
-static void look_at_choice(struct yarn_findings *findings, const struct yarn_options *options,
-                           const char *command)
+static void check_choice(struct yarn_findings *findings, const struct yarn_options *options,
+                         const char *command)
 {
     const char *slash = strrchr(command, '/');
     const char *base = slash ? slash + 1 : command;
@@ -153,8 +153,8 @@ static void look_at_choice(struct yarn_findings *findings, const struct yarn_opt
     yarn_findings_mend(findings, "leave YARN_COMM empty, or add the name to it");
 }
 
-void yarn_doctor_look_at_command(struct yarn_findings *findings, const struct yarn_options *options,
-                                 const char *command)
+void yarn_doctor_check_command(struct yarn_findings *findings, const struct yarn_options *options,
+                               const char *command)
 {
     char path[PATH_MAX];
     int err = try_to_run(command, path);
@@ -167,12 +167,12 @@ void yarn_doctor_look_at_command(struct yarn_findings *findings, const struct ya
                                          : "name a file that this user may run");
         return;
     }
-    look_at_file(findings, command, path);
-    look_at_choice(findings, options, command);
+    check_file(findings, command, path);
+    check_choice(findings, options, command);
 }
 
 /* What keeps a recording from beginning with the command. */
-void yarn_doctor_look_at_start(struct yarn_findings *findings, const struct yarn_options *options)
+void yarn_doctor_check_start(struct yarn_findings *findings, const struct yarn_options *options)
 {
     if (options->start == YARN_START_OFF) {
         yarn_findings_add(findings, YARN_FINDING_LIMIT, "start",
@@ -191,7 +191,7 @@ void yarn_doctor_look_at_start(struct yarn_findings *findings, const struct yarn
     }
 }
 
-void yarn_doctor_look_at_folder(struct yarn_findings *findings, const struct yarn_options *options)
+void yarn_doctor_check_folder(struct yarn_findings *findings, const struct yarn_options *options)
 {
     struct yarn_written_folder folder;
     yarn_written_folder(options->output, &folder);
@@ -249,7 +249,7 @@ static const char *mend_of(const char *sentence)
     return NULL;
 }
 
-static void look_at_sampler(struct yarn_findings *findings, const struct yarn_profile_dump *dump)
+static void check_sampler(struct yarn_findings *findings, const struct yarn_profile_dump *dump)
 {
     const struct yarn_dump_sampler *sampler = &dump->sampler;
     bool is_asked = yarn_span_equal(sampler->asked, sampler->got);
@@ -278,8 +278,8 @@ static bool has_kernel_names(void)
     return has_line && strtoull(line, NULL, 16) != 0;
 }
 
-static void look_at_kernel(struct yarn_findings *findings, const struct yarn_profile *profile,
-                           const struct yarn_profile_dump *dump)
+static void check_kernel(struct yarn_findings *findings, const struct yarn_profile *profile,
+                         const struct yarn_profile_dump *dump)
 {
     if (is_timer(dump) || yarn_kernel_is_refused(profile)) {
         yarn_findings_add(findings, YARN_FINDING_LIMIT, "kernel",
@@ -298,7 +298,7 @@ static void look_at_kernel(struct yarn_findings *findings, const struct yarn_pro
     yarn_findings_mend(findings, "sysctl kernel.kptr_restrict=0 shows them in /proc/kallsyms");
 }
 
-static void look_at_rings(struct yarn_findings *findings, const struct yarn_profile_dump *dump)
+static void check_rings(struct yarn_findings *findings, const struct yarn_profile_dump *dump)
 {
     const struct yarn_dump_sampler *sampler = &dump->sampler;
     if (is_timer(dump))
@@ -341,8 +341,8 @@ static double rate_of(const char *asked, const struct yarn_options *options)
     return rate;
 }
 
-static void look_at_rate(struct yarn_findings *findings, const struct yarn_options *options,
-                         const struct yarn_profile_dump *dump)
+static void check_rate(struct yarn_findings *findings, const struct yarn_options *options,
+                       const struct yarn_profile_dump *dump)
 {
     const struct yarn_profile_dump_event *event = dump->nr_events ? &dump->events[0] : NULL;
     int most = number_in("/proc/sys/kernel/perf_event_max_sample_rate", 0);
@@ -376,8 +376,8 @@ static bool is_shown(const struct yarn_profile *profile, const struct yarn_profi
     return true;
 }
 
-static void look_at_event(struct yarn_findings *findings, const struct yarn_dump_event *event,
-                          bool is_all)
+static void check_event(struct yarn_findings *findings, const struct yarn_dump_event *event,
+                        bool is_all)
 {
     if (!event->error) {
         yarn_findings_add(findings, YARN_FINDING_GOOD, "event", "%.700s, as %.700s",
@@ -392,19 +392,19 @@ static void look_at_event(struct yarn_findings *findings, const struct yarn_dump
                        yarn_span_as_text(event->asked));
 }
 
-static void look_at_events(struct yarn_findings *findings, const struct yarn_profile *profile,
-                           const struct yarn_profile_dump *dump)
+static void check_events(struct yarn_findings *findings, const struct yarn_profile *profile,
+                         const struct yarn_profile_dump *dump)
 {
     size_t nr_refused = 0;
     for (size_t i = 0; i < dump->nr_events; i++)
         nr_refused += dump->events[i].record.error != 0;
     for (size_t i = 0; i < dump->nr_events; i++) {
         if (is_shown(profile, dump, i))
-            look_at_event(findings, &dump->events[i].record, nr_refused == dump->nr_events);
+            check_event(findings, &dump->events[i].record, nr_refused == dump->nr_events);
     }
 }
 
-static void look_at_untried(struct yarn_findings *findings, const struct yarn_options *options)
+static void check_untried(struct yarn_findings *findings, const struct yarn_options *options)
 {
     static struct yarn_event_list list;
     struct yarn_arena arena;
@@ -423,8 +423,8 @@ static void look_at_untried(struct yarn_findings *findings, const struct yarn_op
     yarn_arena_close(&arena);
 }
 
-static void look_at_scheduling(struct yarn_findings *findings, const struct yarn_options *options,
-                               const struct yarn_profile_dump *dump)
+static void check_scheduling(struct yarn_findings *findings, const struct yarn_options *options,
+                             const struct yarn_profile_dump *dump)
 {
     struct yarn_usable tracepoints;
     char path[YARN_MACHINE_PATH_MAX];
@@ -448,8 +448,8 @@ static void look_at_scheduling(struct yarn_findings *findings, const struct yarn
     yarn_findings_mend(findings, "%s", tracepoints.why);
 }
 
-void yarn_doctor_look_at_trial(struct yarn_findings *findings, const struct yarn_options *options,
-                               const struct yarn_doctor_trial *trial)
+void yarn_doctor_check_trial(struct yarn_findings *findings, const struct yarn_options *options,
+                             const struct yarn_doctor_trial *trial)
 {
     const struct yarn_profile_dump *dump = trial->dump;
     if (!dump || !dump->has_sampler || !dump->sampler.got.size) {
@@ -464,13 +464,13 @@ void yarn_doctor_look_at_trial(struct yarn_findings *findings, const struct yarn
                                : "; YARN_SAMPLER=auto takes timers where perf is refused");
         return;
     }
-    look_at_sampler(findings, dump);
-    look_at_kernel(findings, &trial->profile, dump);
-    look_at_rings(findings, dump);
+    check_sampler(findings, dump);
+    check_kernel(findings, &trial->profile, dump);
+    check_rings(findings, dump);
     if (!trial->has_no_events) {
-        look_at_rate(findings, options, dump);
-        look_at_events(findings, &trial->profile, dump);
+        check_rate(findings, options, dump);
+        check_events(findings, &trial->profile, dump);
     }
-    look_at_untried(findings, options);
-    look_at_scheduling(findings, options, dump);
+    check_untried(findings, options);
+    check_scheduling(findings, options, dump);
 }
