@@ -180,7 +180,13 @@ class Progress(unittest.TestCase):
         self.assertNotIn("reading [", piped.stderr)
 
     def test_short_work_shows_none(self):
-        self.assertNotIn("reading [", self.run_on("report", "--limit=1", self.dump)[1])
+        """On a machine that gives it a core: a second of waiting shows one, as it should."""
+        for _ in range(20):
+            begun = time.monotonic()
+            shown = self.run_on("report", "--limit=1", self.dump)[1]
+            if time.monotonic() - begun < 0.5:
+                return self.assertNotIn("reading [", shown)
+        self.skipTest("the machine is too busy for short work")
 
 
 if __name__ == "__main__":
