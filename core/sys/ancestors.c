@@ -25,7 +25,7 @@ static int compare_path(void *context, const struct yarn_proc_map *map)
            yarn_span_equal(yarn_span_from(path, path.size - name.size), name);
 }
 
-static bool has_mapped(pid_t pid, const char *file_name)
+bool yarn_ancestor_has_mapped(pid_t pid, const char *file_name)
 {
     char path[PATH_BYTES];
     struct yarn_span name = yarn_span_of_text(file_name);
@@ -45,7 +45,7 @@ bool yarn_ancestors_have_mapped(const char *file_name, yarn_ancestor_fn *wanted,
 {
     pid_t pid = yarn_process_parent();
     for (int level = 0; pid > 0 && level < LEVELS_MAX; level++) {
-        if (has_mapped(pid, file_name) && is_wanted(pid, wanted, self))
+        if (yarn_ancestor_has_mapped(pid, file_name) && is_wanted(pid, wanted, self))
             return true;
         pid = yarn_process_parent_of(pid);
     }
@@ -54,8 +54,8 @@ bool yarn_ancestors_have_mapped(const char *file_name, yarn_ancestor_fn *wanted,
 
 struct yarn_ancestor yarn_ancestors_root(pid_t pid, pid_t parent, const char *file_name)
 {
-    for (int level = 0; parent > 0 && level < LEVELS_MAX && has_mapped(parent, file_name);
-         level++) {
+    for (int level = 0;
+         parent > 0 && level < LEVELS_MAX && yarn_ancestor_has_mapped(parent, file_name); level++) {
         pid = parent;
         parent = yarn_process_parent_of(pid);
     }

@@ -13,6 +13,9 @@
 /* By the path of its executable. */
 typedef bool yarn_ancestor_fn(const void *self, const char *exe);
 
+/* False, too, where its files cannot be read. */
+bool yarn_ancestor_has_mapped(pid_t pid, const char *file_name);
+
 /* Whether one of them has mapped a file of that name and is `wanted`. One whose files cannot be
  * read is none. */
 bool yarn_ancestors_have_mapped(const char *file_name, yarn_ancestor_fn *wanted, const void *self);

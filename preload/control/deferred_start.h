@@ -1,11 +1,11 @@
 /*
  * SPDX-License-Identifier: Apache-2.0
  *
- * The first milliseconds of a process. Most children exec or exit immediately, most programs of a
- * build or a script end within a period of CPU time; attaching to them would cost more than they
- * do. So the reader sleeps first, until a command, an exit or exec of the host, its first thread,
- * or until it is due: a child after 5 ms, a program when it has used one period of CPU time, at
- * most 1 ms, or has waited for 100 ms.
+ * The first milliseconds of a process. Most children exec or exit immediately, most programs that a
+ * build or a script executes end within a period of CPU time; attaching to them would cost more
+ * than they do. So the reader sleeps first, until a command, an exit or exec of the host, its first
+ * thread, or until it is due: a child after 5 ms, a program when it has used one period of CPU
+ * time, at most 1 ms, or has waited for 100 ms.
  *
  * A child that ends before the start, or without a dump, adds its CPU time to the child times of
  * its parent.

@@ -3,6 +3,7 @@
 
 #include <sys/resource.h>
 
+#include "core/sys/ancestors.h"
 #include "core/sys/clock.h"
 #include "core/sys/process.h"
 #include "core/sys/signal.h"
@@ -113,13 +114,15 @@ static bool waits_for_call(const struct yarn_recorder *recorder)
 }
 
 /* Until one period of CPU time has passed no sample can come, and most programs of a build end by
- * then. A low limit of open files can be raised only while the host waits. */
+ * then: those that another recorded one executes. What somebody started by itself is recorded from
+ * its main on. A low limit of open files can be raised only while the host waits. */
 static bool may_start_late(const struct yarn_recorder *recorder)
 {
     const struct yarn_options *options = &recorder->job.options;
     return recorder->job.samples_by_rate && !recorder->starts_paused && !options->control[0] &&
            options->empty == YARN_EMPTY_DROP &&
-           yarn_process_limit(RLIMIT_NOFILE) >= FILES_FOR_LATE_START;
+           yarn_process_limit(RLIMIT_NOFILE) >= FILES_FOR_LATE_START &&
+           yarn_ancestor_has_mapped(recorder->job.facts.parent_pid, "libyarn_preload.so");
 }
 
 static int begin_late(struct yarn_recorder *recorder)
