@@ -6,7 +6,7 @@
 #include "core/sys/proc_maps.h"
 #include "core/sys/process.h"
 
-enum { LEVELS_MAX = 64, PATH_BYTES = 32, EXE_BYTES = 4096 };
+enum { LEVELS_MAX = 64, PATH_BYTES = 32, EXE_BYTES = 4096, BLOCK_BYTES = 4096 };
 
 static void path_of(pid_t pid, const char *file, char ret_path[PATH_BYTES])
 {
@@ -25,7 +25,7 @@ static int compare_path(void *context, const struct yarn_proc_map *map)
            yarn_span_equal(yarn_span_from(path, path.size - name.size), name);
 }
 
-bool yarn_ancestor_has_mapped(pid_t pid, const char *file_name)
+static bool has_mapped(pid_t pid, const char *file_name)
 {
     char path[PATH_BYTES];
     struct yarn_span name = yarn_span_of_text(file_name);
@@ -41,11 +41,38 @@ static bool is_wanted(pid_t pid, yarn_ancestor_fn *wanted, const void *self)
     return size > 0 && wanted(self, exe);
 }
 
+static bool has_word(const char *bytes, size_t size, const char *word, size_t word_size)
+{
+    for (size_t at = 0; at + word_size <= size; at++)
+        if (bytes[at] == word[0] && memcmp(bytes + at, word, word_size) == 0)
+            return true;
+    return false;
+}
+
+bool yarn_ancestor_was_given(pid_t pid, const char *word)
+{
+    char path[PATH_BYTES], block[BLOCK_BYTES];
+    size_t kept = 0, word_size = strlen(word);
+    bool is_found = false;
+    ssize_t got = 0;
+    path_of(pid, "/environ", path);
+    int fd = yarn_file_open(YARN_FILE_CWD, path);
+    while (fd >= 0 && !is_found &&
+           (got = yarn_file_read(fd, block + kept, sizeof block - kept)) > 0) {
+        size_t size = kept + (size_t)got;
+        is_found = has_word(block, size, word, word_size);
+        kept = yarn_size_min(size, word_size - 1); /* it may stand across two blocks */
+        memmove(block, block + size - kept, kept);
+    }
+    yarn_file_close(fd);
+    return is_found;
+}
+
 bool yarn_ancestors_have_mapped(const char *file_name, yarn_ancestor_fn *wanted, const void *self)
 {
     pid_t pid = yarn_process_parent();
     for (int level = 0; pid > 0 && level < LEVELS_MAX; level++) {
-        if (yarn_ancestor_has_mapped(pid, file_name) && is_wanted(pid, wanted, self))
+        if (has_mapped(pid, file_name) && is_wanted(pid, wanted, self))
             return true;
         pid = yarn_process_parent_of(pid);
     }
@@ -54,8 +81,8 @@ bool yarn_ancestors_have_mapped(const char *file_name, yarn_ancestor_fn *wanted,
 
 struct yarn_ancestor yarn_ancestors_root(pid_t pid, pid_t parent, const char *file_name)
 {
-    for (int level = 0;
-         parent > 0 && level < LEVELS_MAX && yarn_ancestor_has_mapped(parent, file_name); level++) {
+    for (int level = 0; parent > 0 && level < LEVELS_MAX && has_mapped(parent, file_name);
+         level++) {
         pid = parent;
         parent = yarn_process_parent_of(pid);
     }

@@ -13,8 +13,9 @@
 /* By the path of its executable. */
 typedef bool yarn_ancestor_fn(const void *self, const char *exe);
 
-/* False, too, where its files cannot be read. */
-bool yarn_ancestor_has_mapped(pid_t pid, const char *file_name);
+/* Whether the environment that it was executed with has the word. False, too, where that cannot be
+ * read. `word` has less than 4096 bytes. */
+bool yarn_ancestor_was_given(pid_t pid, const char *word);
 
 /* Whether one of them has mapped a file of that name and is `wanted`. One whose files cannot be
  * read is none. */

@@ -122,7 +122,7 @@ static bool may_start_late(const struct yarn_recorder *recorder)
     return recorder->job.samples_by_rate && !recorder->starts_paused && !options->control[0] &&
            options->empty == YARN_EMPTY_DROP &&
            yarn_process_limit(RLIMIT_NOFILE) >= FILES_FOR_LATE_START &&
-           yarn_ancestor_has_mapped(recorder->job.facts.parent_pid, "libyarn_preload.so");
+           yarn_ancestor_was_given(recorder->job.facts.parent_pid, "libyarn_preload.so");
 }
 
 static int begin_late(struct yarn_recorder *recorder)
