@@ -193,6 +193,12 @@ static const char *form_of(const char *word)
     return NULL;
 }
 
+/* LIKWID's EVENT:COUNTER. */
+static bool has_counter(const char *word)
+{
+    return strstr(word, ":PMC") || strstr(word, ":FIXC") || strstr(word, ":PWR");
+}
+
 /* "; FORM?" behind a sentence, where something is known. `at`: of the fault in the list. */
 static void hint(const char *list, size_t at, struct yarn_text *text)
 {
@@ -206,7 +212,7 @@ static void hint(const char *list, size_t at, struct yarn_text *text)
     form = form_of(word);
     if (form)
         yarn_text_add_format(text, "; %s?", form);
-    else if (strstr(word, ":PMC") || strstr(word, ":FIXC") || strstr(word, ":PWR"))
+    else if (has_counter(word))
         yarn_text_add(text, "; a processor's event has no counter's name: rUUEE, or what "
                             "yarnprof list has?");
     else if (is_tracepoint(word, name, sizeof name) || is_function(word, name, sizeof name))
@@ -222,7 +228,8 @@ static bool find_foreign(const char *text, const struct yarn_event_list *list,
     for (size_t i = 0; i < list->count; i++) {
         const struct yarn_event_spec *spec = &list->specs[i];
         const char *at = spec->refusal && spec->event ? strstr(text, spec->event) : NULL;
-        if (!at || spec->kind != YARN_EVENT_TRACEPOINT || !form_of(spec->event))
+        if (!at || spec->kind != YARN_EVENT_TRACEPOINT ||
+            (!form_of(spec->event) && !has_counter(spec->event)))
             continue;
         *ret_error = (struct yarn_parse_error){
             .at = (size_t)(at - text), .size = strlen(spec->event), .why = spec->refusal};
