@@ -6,9 +6,9 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "core/sys/process.h"
 #include "lib/dump_late_names.h"
+#include "output/base/array.h"
 #include "output/dump/reader.h"
 
 struct thread {

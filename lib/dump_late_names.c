@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/dump/reader.h"
 
 static uint64_t key_of(size_t nr_processes, uint32_t module, uint64_t address)

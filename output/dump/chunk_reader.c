@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "core/base/array.h"
 #include "core/base/crc32c.h"
+#include "output/base/array.h"
 
 enum {
     CHUNK_HEADER_MAX = 256,

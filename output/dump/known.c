@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 void yarn_dump_known_events_close(struct yarn_dump_known_events *events)
 {

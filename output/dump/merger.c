@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <zstd.h>
 
-#include "core/base/array.h"
 #include "core/base/bytes.h"
 #include "core/base/crc32c.h"
 #include "core/sys/file.h"
+#include "output/base/array.h"
 #include "output/dump/chunk_reader.h"
 #include "output/dump/column.h"
 #include "output/dump/source.h"

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "core/sys/file.h"
+#include "output/base/array.h"
 
 int yarn_dump_source_open(struct yarn_dump_source *source, const char *path)
 {

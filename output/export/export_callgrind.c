@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/export/export.h"
 #include "output/export/numbering.h"
 #include "output/export/samples.h"

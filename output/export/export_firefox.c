@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/export/export.h"
 #include "output/export/firefox_tables.h"
 #include "output/export/tracks.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"
 #include "output/export/wire.h"

@@ -4,8 +4,8 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/time/completeness.h"
+#include "output/base/array.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"
 #include "output/export/samples.h"

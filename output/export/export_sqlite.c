@@ -2,8 +2,8 @@
 #include <sqlite3.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/time/completeness.h"
+#include "output/base/array.h"
 #include "output/dump/words.h"
 #include "output/export/export.h"
 #include "output/export/mappings.h"

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 /*
  * A stack of the profile is, for each pseudo-function that may be around it, another stack here:

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 int yarn_numbering_init(struct yarn_numbering *numbering, size_t limit)
 {

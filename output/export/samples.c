@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 static void take_entry(const struct yarn_profile *profile, const struct yarn_timeline_entry *entry,
                        struct yarn_export_sample *ret)

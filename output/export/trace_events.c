@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/export/trace_pages.h"
 
 enum { CORES_MAX = 8192, NAMES_MAX = 1 << 22 };

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 static struct yarn_track *add(struct yarn_tracks *tracks, const struct yarn_export_sample *sample,
                               size_t first)

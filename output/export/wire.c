@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 enum { VARINT = 0, FIXED64 = 1, DELIMITED = 2, VARINT_BYTES_MAX = 10, LENGTH_BYTES = 5 };
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 static int compare_numbers(uint64_t one, uint64_t other)
 {

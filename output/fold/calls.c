@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "core/event/trace_format.h"
+#include "output/base/array.h"
 #include "output/fold/fold.h"
 
 struct builder {

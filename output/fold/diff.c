@@ -4,8 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/time/kernel_time.h"
+#include "output/base/array.h"
 #include "output/fold/change.h"
 #include "output/fold/fold.h"
 

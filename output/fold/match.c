@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 /* Texts of both profiles get one number each here, so that they can be keys. */
 struct matcher {

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 int yarn_paths_below(struct yarn_paths *paths, uint32_t parent, uint32_t key, uint32_t *ret_path)
 {

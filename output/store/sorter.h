@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 struct yarn_sorter_order {
     size_t row_bytes; /* at most 64 */

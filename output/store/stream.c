@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 static bool is_before(const void *self, const void *one, const void *other)
 {

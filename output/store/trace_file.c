@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/array.h"
 #include "core/base/text.h"
 #include "core/event/trace_format.h"
+#include "output/base/array.h"
 #include "output/store/spill.h"
 #include "output/store/trace_unpack.h"
 

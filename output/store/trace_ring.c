@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/store/spill.h"
 #include "output/store/trace_file.h"
 

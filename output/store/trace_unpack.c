@@ -5,7 +5,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/store/spill.h"
 
 /* Of all that is unpacked into memory, and of one chunk. */

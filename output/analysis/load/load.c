@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/profile/glue.h"
 #include "output/analysis/value/clock.h"
+#include "output/base/array.h"
 #include "output/text/legible.h"
 
 /* What a recording of a hundred events, of which each has all stacks, stays below. */

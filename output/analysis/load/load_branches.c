@@ -2,8 +2,8 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-#include "core/base/array.h"
 #include "output/analysis/load/loader.h"
+#include "output/base/array.h"
 
 enum { END_MAX = 200 };
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/array.h"
 #include "core/event/trace_format.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/load/raw_threads.h"
+#include "output/base/array.h"
 #include "output/text/data_source.h"
 
 enum { FIELDS_MAX = 4096, CORE_DIGITS = 3, WORD_BYTES = 64 };

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "core/base/array.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/value/name.h"
+#include "output/base/array.h"
 
 int yarn_loader_note_lines(struct yarn_loader *loader, const struct yarn_dump_module *module,
                            uint32_t *ret_lines)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "core/sys/kernel_names.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/value/name.h"
+#include "output/base/array.h"
 
 static const char kernel_module[] = "[kernel.kallsyms]";
 

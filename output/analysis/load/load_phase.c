@@ -2,8 +2,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/load/loader.h"
+#include "output/base/array.h"
 
 /* One event is enough: the first that has an alternate is the main clock. */
 static bool is_judged(struct yarn_loader *loader, uint32_t event)

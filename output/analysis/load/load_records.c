@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/load/raw_threads.h"
 #include "output/analysis/value/name.h"
+#include "output/base/array.h"
 
 enum {
     LEGIBLE_MAX = 4, /* bytes that a byte may become */

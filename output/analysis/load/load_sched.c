@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/load/load_sched.h"
 
-#include "core/base/array.h"
 #include "output/analysis/time/coverage.h"
+#include "output/base/array.h"
 
 /* On the clock that all machines are brought to. */
 static uint64_t shifted(const struct yarn_loader *loader, uint64_t time_ns)

@@ -2,10 +2,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/value/name.h"
+#include "output/base/array.h"
 
 enum { BASE_BYTES = 300, BUILD_BYTES = 4 };
 

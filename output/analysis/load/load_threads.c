@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/array.h"
 #include "output/analysis/load/loader.h"
+#include "output/base/array.h"
 
 static int add_thread(struct yarn_loader *loader, uint32_t tid, uint32_t *ret_thread)
 {

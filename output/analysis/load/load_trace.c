@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 enum { TABLE_FIRST = 64, TABLE_MOST = 1 << 24, CORES_MAX = 1 << 16, RAN_OUT = 0xff, ENDED = 0x30 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "core/base/array.h"
 #include "output/analysis/load/loader.h"
+#include "output/base/array.h"
 
 /* What a recording from outside says of a tree's processes. */
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "core/base/array.h"
 #include "output/analysis/value/machines.h"
+#include "output/base/array.h"
 #include "output/dump/reader.h"
 
 enum { SEEN_ENOUGH = 1 };

@@ -3,8 +3,8 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/load/raw_threads.h"
+#include "output/base/array.h"
 
 static bool is_waking(struct yarn_span format)
 {

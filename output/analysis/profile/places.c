@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/value/name.h"
+#include "output/base/array.h"
 
 #define INDEX_MAX ((size_t)1 << 31)
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 int yarn_symbols_add(struct yarn_symbols *symbols, const struct yarn_profile_symbol *symbol)
 {

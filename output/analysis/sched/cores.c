@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 int yarn_sched_cores_add(struct yarn_sched_cores *cores, const struct yarn_sched_arrival *arrival)
 {

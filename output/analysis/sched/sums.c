@@ -3,9 +3,9 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "core/base/sort.h"
 #include "output/analysis/sched/meter.h"
+#include "output/base/array.h"
 
 struct sum {
     const struct yarn_sched_log *sched;

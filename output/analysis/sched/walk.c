@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/analysis/sched/walk.h"
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 /* Why a thread is on no core. */
 enum off {

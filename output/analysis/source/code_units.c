@@ -4,7 +4,7 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 /* Scopes that hold scopes: a file that nests them deeper is broken. */
 enum { DEPTH_MAX = 64 };

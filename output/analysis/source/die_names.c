@@ -4,8 +4,8 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "output/analysis/value/demangle.h"
+#include "output/base/array.h"
 
 /* A file that nests or refers deeper is broken. */
 enum { DEPTH_MAX = 64, REFERENCES_MAX = 8 };

@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 enum { NO_COMMAND = 127, FILE_OF_CHILD = 3 };
 

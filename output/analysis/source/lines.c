@@ -4,11 +4,11 @@
 #include <dwarf.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "core/base/table.h"
 #include "output/analysis/source/bounded.h"
 #include "output/analysis/source/code_units.h"
 #include "output/analysis/source/die_names.h"
+#include "output/base/array.h"
 
 /* Functions in one another at one address: compilers stop long before. */
 enum { INLINED_MAX = 256, BLOCKS_MAX = 1024 };

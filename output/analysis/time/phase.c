@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 #define LEAST_DIFFERENCE 0.01 /* a smaller one changes no conclusion */
 

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 static uint32_t hash_of(const struct yarn_cell *cell)
 {

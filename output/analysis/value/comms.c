@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 /* Jumps as long as the two before them together, one longer: of n names each is reached in about
  * 2 log2 n steps, and a name costs no more than two such jumps (Myers, an applicative random-access

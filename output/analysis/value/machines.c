@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 enum { MACHINES_MAX = 4096 };
 

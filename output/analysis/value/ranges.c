@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 int yarn_ranges_add(struct yarn_ranges *ranges, uint64_t start, uint64_t end, uint32_t what)
 {

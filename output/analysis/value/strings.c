@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/text/legible.h"
 
 int yarn_strings_init(struct yarn_strings *strings)

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 static int add_event(struct yarn_page_graph *graph, size_t side, uint32_t number)
 {

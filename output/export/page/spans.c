@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/export/page/spans.h"
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 enum { PIECES = 4096, PIECE_LEAST_NS = 1000000 };
 

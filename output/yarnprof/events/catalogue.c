@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "core/event/catalog.h"
 #include "core/event/parse.h"
 #include "core/event/pmu.h"
+#include "output/base/array.h"
 #include "output/yarnprof/events/encode.h"
 
 const char *const yarn_catalogue_kinds[YARN_EVENT_KIND_COUNT] = {

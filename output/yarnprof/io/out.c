@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/text/ascii.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"

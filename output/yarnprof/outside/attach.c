@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/base/array.h"
 #include "core/sys/clock.h"
+#include "output/base/array.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/outside/steering.h"
 #include "output/yarnprof/outside/tasks.h"

@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
+#include "output/base/array.h"
 #include "output/yarnprof/outside/root.h"
 
 enum { CMDLINE_MAX = 16 * 1024, ENVIRONMENT_MAX = 256 * 1024, PATH_BYTES = 4096 };

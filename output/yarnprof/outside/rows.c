@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 int yarn_tree_rows_open(struct yarn_tree_rows *rows)
 {

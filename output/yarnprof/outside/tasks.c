@@ -8,7 +8,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 
 static int parse(struct yarn_tasks *tasks, const char *list)
 {

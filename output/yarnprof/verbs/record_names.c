@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/array.h"
 #include "core/base/text.h"
 #include "output/analysis/load/load.h"
 #include "output/analysis/value/runtime.h"
+#include "output/base/array.h"
 #include "output/dump/merger.h"
 #include "output/yarnprof/io/new_file.h"
 #include "output/yarnprof/io/status.h"

@@ -8,7 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/yarnprof/io/memory.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/select.h"

@@ -7,8 +7,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "core/base/array.h"
 #include "output/analysis/source/module_file.h"
+#include "output/base/array.h"
 #include "output/yarnprof/io/numbers.h"
 
 static void note(struct yarn_annotate *annotate, const char *format, ...) YARN_PRINTF(2, 3);

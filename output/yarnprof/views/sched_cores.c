@@ -2,7 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/yarnprof/show/table.h"
 #include "output/yarnprof/views/sched.h"
 

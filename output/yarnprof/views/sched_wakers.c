@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/yarnprof/show/table.h"
 #include "output/yarnprof/views/sched.h"
 

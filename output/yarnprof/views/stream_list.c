@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "core/base/array.h"
+#include "output/base/array.h"
 #include "output/store/stream.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/io/memory.h"
