@@ -18,20 +18,7 @@ static YARN_IN_DATA uint8_t *_Atomic stock; /* NULL: everything is mapped by its
 static YARN_IN_DATA atomic_size_t stock_used, stock_backed;
 static YARN_IN_DATA atomic_flag is_stock_busy = ATOMIC_FLAG_INIT;
 
-/* Blocks that were released; not touched where none is kept. */
-enum { KEPT_MAX = 512 };
-#define KEPT_BLOCK_BYTES YARN_KIB(128)
-#define KEPT_BYTES YARN_MIB(16)
-
-static YARN_IN_DATA atomic_bool is_keeping;
-static YARN_IN_DATA atomic_flag is_kept_busy = ATOMIC_FLAG_INIT;
-static struct {
-    size_t count, bytes;
-    struct {
-        void *pages;
-        size_t size, backed;
-    } blocks[KEPT_MAX];
-} kept;
+static YARN_IN_DATA const struct yarn_pages_keeper *_Atomic keeper;
 
 static YARN_IN_DATA atomic_size_t given;
 
@@ -96,7 +83,7 @@ static void *map(uintptr_t at, size_t size, int flags)
     }
     /* After mlockall(MCL_FUTURE) by the host our pages would count in its limit of locked memory.
      */
-    if (!atomic_load_explicit(&is_keeping, memory_order_relaxed))
+    if (!atomic_load_explicit(&keeper, memory_order_relaxed))
         yarn_raw_call(SYS_munlock, result, (long)yarn_align_up(size, PAGE), 0, 0, 0, 0);
     return (void *)result;
 }
@@ -147,50 +134,21 @@ static void *take_from_stock(size_t size)
     return taken_pages;
 }
 
-void yarn_pages_keep_released(void)
+void yarn_pages_use(const struct yarn_pages_keeper *used)
 {
-    atomic_store_explicit(&is_keeping, true, memory_order_relaxed);
-}
-
-static bool begin_keeping(void)
-{
-    return atomic_load_explicit(&is_keeping, memory_order_relaxed) &&
-           !atomic_flag_test_and_set(&is_kept_busy);
+    atomic_store(&keeper, used);
 }
 
 bool yarn_pages_keep(void *pages, size_t size, size_t backed)
 {
-    if (backed > KEPT_BLOCK_BYTES || !begin_keeping())
-        return false;
-    bool has_room = kept.count < KEPT_MAX && backed <= KEPT_BYTES - kept.bytes;
-    if (has_room) {
-        kept.blocks[kept.count].pages = pages;
-        kept.blocks[kept.count].size = size;
-        kept.blocks[kept.count++].backed = backed;
-        kept.bytes += backed;
-    }
-    atomic_flag_clear(&is_kept_busy);
-    return has_room;
+    const struct yarn_pages_keeper *used = atomic_load(&keeper);
+    return used && used->keep(pages, size, backed);
 }
 
 void *yarn_pages_kept(size_t size, size_t *ret_backed)
 {
-    void *pages = NULL;
-    if (!begin_keeping())
-        return NULL;
-    size_t at = kept.count;
-    while (at && kept.blocks[at - 1].size != size)
-        at--;
-    if (at) {
-        pages = kept.blocks[at - 1].pages;
-        *ret_backed = kept.blocks[at - 1].backed;
-        kept.bytes -= *ret_backed;
-        kept.blocks[at - 1] = kept.blocks[--kept.count];
-    }
-    atomic_flag_clear(&is_kept_busy);
-    if (pages)
-        memset(pages, 0, *ret_backed);
-    return pages;
+    const struct yarn_pages_keeper *used = atomic_load(&keeper);
+    return used ? used->take(size, ret_backed) : NULL;
 }
 
 void *yarn_pages_reserve(size_t size)
@@ -273,8 +231,8 @@ void *yarn_pages_map(size_t size)
 
 void yarn_pages_populate(void *pages, size_t size)
 {
-    /* Most of these have been there before. */
-    if (size <= KEPT_BLOCK_BYTES && atomic_load_explicit(&is_keeping, memory_order_relaxed))
+    const struct yarn_pages_keeper *used = atomic_load(&keeper);
+    if (used && size <= used->largest) /* most of these have been there before */
         return;
     size_t before = (uintptr_t)pages % PAGE;
     advise((uint8_t *)pages - before, size + before, MADV_POPULATE_WRITE);

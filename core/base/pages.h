@@ -50,15 +50,17 @@ void yarn_pages_show_to_children(void *pages, size_t size);
 /* In such a child: none of the hidden pages count any more, nor are they taken from. */
 void yarn_pages_after_fork(void);
 
-/* From now on blocks of up to 128 KiB that are released are kept for the next of their size, up to
- * 16 MiB of them: for a process of ours that maps the same again and again, where calls and faults
- * cost more than to zero them. Rooms that are backed so far are kept whole, under a size of their
- * own.
- */
-void yarn_pages_keep_released(void);
-/* False where it is not kept. */
+/* What keeps released blocks for the next of their size (kept_pages.h): none in a host. */
+struct yarn_pages_keeper {
+    bool (*keep)(void *pages, size_t size, size_t backed);
+    void *(*take)(size_t size, size_t *ret_backed);
+    size_t largest; /* of a block that it keeps */
+};
+void yarn_pages_use(const struct yarn_pages_keeper *keeper);
+
+/* Of a room, which is backed so far and kept under a size of its own. False where it is not kept;
+ * what is kept is had again zeroed, NULL: none of that size is there. */
 YARN_MUST_CHECK bool yarn_pages_keep(void *pages, size_t size, size_t backed);
-/* Zeroed, and how much of it is backed; NULL: none of that size is kept. */
 void *yarn_pages_kept(size_t size, size_t *ret_backed);
 
 /* Zeroed memory that a forked child shares with this process; NULL on failure. Unmapped by

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 #include <time.h>
 
-#include "core/base/pages.h"
+#include "core/base/kept_pages.h"
 #include "core/sys/clock.h"
 #include "output/yarnprof/io/status.h"
 

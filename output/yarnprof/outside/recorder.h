@@ -33,7 +33,7 @@ YARN_MUST_CHECK int yarn_recorder_outside_open(struct yarn_recorder_outside *rec
 void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder,
                                 const struct pollfd *others, size_t nr_others, uint64_t most_ns);
 
-/* The records in the rings go to the processes, and is stored. */
+/* The records in the rings go to the processes and are stored. */
 void yarn_recorder_outside_drain(struct yarn_recorder_outside *recorder);
 
 /* Nothing is sampled meanwhile, but the tree is followed. Once it returns, what was sampled until

@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/base/kept_pages.h"
 #include "core/base/pages.h"
 #include "tests/support/mappings.h"
 #include "tests/support/suite.h"

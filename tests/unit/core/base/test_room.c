@@ -2,6 +2,7 @@
 #include <check.h>
 #include <sys/mman.h>
 
+#include "core/base/kept_pages.h"
 #include "core/base/pages.h"
 #include "core/base/room.h"
 #include "tests/support/suite.h"
