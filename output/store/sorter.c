@@ -23,8 +23,8 @@ struct run {
 /* The runs that did not fit into memory, one behind the other. */
 struct yarn_sorter_runs {
     const struct yarn_sorter_order *order;
-    struct yarn_spill file;
-    struct run *runs; /* owned array */
+    struct yarn_spill own, *file; /* which is the sorter's, or that */
+    struct run *runs;             /* owned array */
     size_t count, capacity;
     size_t *heap; /* owned: runs that are not at their end, the first row on top */
     size_t nr_heap;
@@ -46,7 +46,7 @@ static void free_runs(struct yarn_sorter *sorter)
     if (runs) {
         free(runs->runs);
         free(runs->heap);
-        yarn_spill_close(&runs->file);
+        yarn_spill_close(&runs->own);
     }
     free(runs);
     sorter->runs = NULL;
@@ -57,8 +57,11 @@ static int open_runs(struct yarn_sorter *sorter)
     sorter->runs = calloc(1, sizeof *sorter->runs);
     if (!sorter->runs)
         return -ENOMEM;
-    sorter->runs->order = sorter->order;
-    return yarn_spill_open(&sorter->runs->file);
+    struct yarn_sorter_runs *runs = sorter->runs;
+    runs->order = sorter->order;
+    runs->own = YARN_SPILL_CLOSED;
+    runs->file = sorter->file ? sorter->file : &runs->own;
+    return runs->file->fd < 0 ? yarn_spill_open(runs->file) : 0;
 }
 
 /* What is in memory becomes a run in the file. */
@@ -71,8 +74,8 @@ static int spill(struct yarn_sorter *sorter)
         return err;
     struct yarn_sorter_runs *runs = sorter->runs;
     const size_t bytes = sorter->count * sorter->order->row_bytes;
-    const struct run run = {.at = runs->file.size, .end = runs->file.size + bytes};
-    err = yarn_spill_put(&runs->file, yarn_span_of(sorter->list, bytes));
+    const struct run run = {.at = runs->file->size, .end = runs->file->size + bytes};
+    err = yarn_spill_put(runs->file, yarn_span_of(sorter->list, bytes));
     if (!err)
         err = YARN_ARRAY_PUT(&runs->runs, &runs->count, &runs->capacity, &run);
     if (!err)
@@ -102,7 +105,7 @@ static int fill(struct yarn_sorter_runs *runs, struct run *run)
     size_t size = (size_t)yarn_u64_min(room * row_bytes, run->end - run->at);
     if (!run->window)
         run->window = calloc(room, row_bytes);
-    int err = run->window ? yarn_spill_get(&runs->file, run->at, run->window, size) : -ENOMEM;
+    int err = run->window ? yarn_spill_get(runs->file, run->at, run->window, size) : -ENOMEM;
     run->at += size;
     run->next = 0;
     run->count = err ? 0 : size / row_bytes;
@@ -195,8 +198,10 @@ int yarn_sorter_gather(struct yarn_sorter *sorter)
     struct yarn_spill file;
     _Alignas(uint64_t) char row[ROW_BYTES_MAX];
     struct yarn_span bytes = YARN_SPAN_EMPTY;
-    if (!sorter->runs)
+    if (!sorter->runs) {
+        sorter->file = NULL;
         return 0;
+    }
     int more = 1, err = yarn_spill_open(&file);
     while (!err && (more = next_of_runs(sorter->runs, row)) > 0)
         err = yarn_spill_put(&file, yarn_span_of(row, sorter->order->row_bytes));
@@ -207,6 +212,7 @@ int yarn_sorter_gather(struct yarn_sorter *sorter)
         return err;
     free_runs(sorter);
     free(sorter->list);
+    sorter->file = NULL;
     sorter->list = (void *)(uintptr_t)bytes.data;
     sorter->count = (size_t)sorter->nr_added;
     sorter->mapped_bytes = bytes.size;

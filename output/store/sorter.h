@@ -14,12 +14,14 @@ struct yarn_sorter_order {
     yarn_array_before_fn *before;
 };
 
+struct yarn_spill;
 struct yarn_sorter_runs;
 
-/* Begins all zero but for the order and `most`. */
+/* Begins all zero but for the order, `most` and `file`, which is opened when it is needed. */
 struct yarn_sorter {
     const struct yarn_sorter_order *order; /* borrowed */
     size_t most;                           /* rows in memory; 0: all are */
+    struct yarn_spill *file;               /* borrowed, of several sorters; NULL: one of its own */
     void *list;                            /* owned array, or mapped */
     size_t count, capacity;                /* of it */
     size_t mapped_bytes;                   /* of it; 0: it is an array */
@@ -38,7 +40,8 @@ YARN_MUST_CHECK int yarn_sorter_sort(struct yarn_sorter *sorter);
 /* In order, once sorted: 1, 0 at the end, or a negative errno. */
 YARN_MUST_CHECK int yarn_sorter_next(struct yarn_sorter *sorter, void *ret_row);
 /* Once sorted: all `nr_added` of them are `list`, in memory or mapped from a file, for who goes
- * over them more than once. Nothing more can be added or taken. */
+ * over them more than once. Nothing more can be added or taken; what was borrowed is no more
+ * needed. */
 YARN_MUST_CHECK int yarn_sorter_gather(struct yarn_sorter *sorter);
 /* Of those that were gathered so many were read in order: now and then, what was read goes from
  * memory; the file still has it. */

@@ -137,6 +137,7 @@ struct yarn_stream_reading {
     struct yarn_stream *stream; /* of the process; NULL: it is not wanted, or none has begun */
     size_t first;               /* of the dump */
     struct yarn_spill records;  /* of all */
+    struct yarn_spill entries;  /* of all: not a file for each of thousands of processes */
     int64_t wanted;             /* counted from 0, or YARN_STREAM_EACH */
     int64_t nr_processes;
     struct yarn_table by_event; /* of the process: number to id */

@@ -30,6 +30,7 @@ static int on_process(void *self, const struct yarn_dump_process *process)
     }
     if (streams->nr_in_memory >= YARN_SORTER_MOST)
         stream->entries.most = ENTRIES_FEW;
+    stream->entries.file = &reading->entries;
     stream->pid = process->pid;
     stream->start_ns = process->start_ns;
     reading->stream = stream;
@@ -192,6 +193,7 @@ int yarn_stream_reading_begin(struct yarn_stream_reading *reading, struct yarn_s
 {
     *reading = (struct yarn_stream_reading){.streams = streams,
                                             .first = streams->count,
+                                            .entries = YARN_SPILL_CLOSED,
                                             .wanted = wanted,
                                             .by_event = YARN_TABLE_CLOSED};
     return yarn_spill_open(&reading->records);
@@ -215,6 +217,7 @@ int yarn_stream_reading_end(struct yarn_stream_reading *reading, const char *pat
         yarn_spill_unmap(records);
     yarn_table_close(&reading->by_event);
     yarn_spill_close(&reading->records);
+    yarn_spill_close(&reading->entries);
     return err;
 }
 

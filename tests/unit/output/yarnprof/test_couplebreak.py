@@ -8,12 +8,14 @@ import io
 import json
 import pathlib
 import random
+import resource
 import shutil
 import struct
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 import made_trace
+import packed_dump
 from command_line import WithDumps, main, run
 
 TRACES = 30
@@ -193,6 +195,28 @@ class Couplebreak(WithDumps):
             with self.subTest(size=size):
                 cut.write_bytes(data[:size])
                 self.assertRegex(self.refused("--couplebreak", cut), r"\(at byte \d+\)")
+
+    def test_processes_of_a_dump_are_more_than_files_that_may_be_open(self):
+        """Of each more entries than stay in memory once 262144 do."""
+        dump, path = packed_dump.Dump(), self.folder / "many.dump"
+        counts = [131_072] + [2100] * 60
+        for pid, count in enumerate(counts, 1):
+            if pid > 1:
+                dump.next_process()
+            dump.begin(pid)
+            for first in range(0, count, 32_768):
+                part = min(32_768, count - first)
+                times = packed_dump.steps(part, 40 * first, 40)
+                dump.named("RUNS", part, {"tid": pid, "length_ns": 10, "time_ns": times})
+                dump.flush(packed_dump.ZSTD)
+        path.write_bytes(dump.end())
+        before = resource.getrlimit(resource.RLIMIT_NOFILE)
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, before)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (40, before[1]))
+        for pid in (2, 31, 61):
+            rows = json.loads(self.good("sched", "--couplebreak", "--format=json", f"--process={pid}", path))["events"]
+            times = [[row["time_ns"] - rows[0]["time_ns"], row["pid"]] for row in rows]
+            self.assertEqual(times, [[40 * i + at, pid] for i in range(2100) for at in (0, 10)])
 
 
 if __name__ == "__main__":
