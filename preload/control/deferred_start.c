@@ -81,6 +81,7 @@ void yarn_deferred_start_end(struct yarn_recorder *recorder)
     if (!atomic_load(&recorder->child_times))
         atomic_store(&recorder->child_times, yarn_child_times_new());
     recorder->recording.account.child_times = atomic_load(&recorder->child_times);
+    recorder->recording.account.reaped_before_ns = recorder->job.facts.reaped_ns;
     if (!recorder->starts_paused && yarn_deferred_start_counts_for_parent(recorder))
         recorder->recording.account.missed_ns = yarn_clock_cpu_ns_of_others();
     else if (recorder->deferred_at_cpu_ns)

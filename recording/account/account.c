@@ -156,7 +156,8 @@ static void read_cpu_time(struct yarn_account *account)
                                            ? account->coverage.before_cpu_ns
                                            : 0;
     if (account->session->request->target->kind == YARN_TARGET_OWN)
-        value[YARN_DUMP_TOTAL_REAPED_NS] = yarn_process_reaped_cpu_ns();
+        value[YARN_DUMP_TOTAL_REAPED_NS] =
+            yarn_u64_minus(yarn_process_reaped_cpu_ns(), account->reaped_before_ns);
     value[YARN_DUMP_TOTAL_OFF_CPU_NS] = yarn_coverage_stopped_cpu_ns(&account->coverage);
     value[YARN_DUMP_TOTAL_CHILDREN] =
         account->child_times ? atomic_load(&account->child_times->nr_children) : 0;

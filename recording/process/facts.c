@@ -55,6 +55,7 @@ static void take_times(struct yarn_facts *facts)
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     facts->start_ns = now_ns;
     facts->start_realtime_ns = yarn_clock_ns(YARN_TIME_REALTIME);
+    facts->reaped_ns = yarn_process_reaped_cpu_ns();
     facts->boottime_offset_ns = yarn_clock_ns(YARN_TIME_BOOTTIME) - now_ns;
     facts->monotonic_raw_offset_ns = (int64_t)(yarn_clock_ns(YARN_TIME_MONOTONIC_RAW) - now_ns);
 }
@@ -77,6 +78,7 @@ void yarn_facts_inherit(struct yarn_facts *facts)
         facts->start_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     }
     facts->pid = yarn_process_pid();
+    facts->reaped_ns = 0;
 }
 
 void yarn_facts_note_leader(struct yarn_facts *facts, const struct yarn_seccomp_probe *seccomp)

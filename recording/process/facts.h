@@ -26,6 +26,7 @@ struct yarn_facts {
     struct yarn_lineage lineage;
     struct yarn_thread_end leader_end; /* of the first thread; its word may be unknown */
     uint64_t start_ns, start_realtime_ns;
+    uint64_t reaped_ns; /* CPU time of the children that it had waited for until then */
     uint64_t boottime_offset_ns;
     int64_t monotonic_raw_offset_ns;
     const char *exe;          /* path of the executable */

@@ -108,6 +108,13 @@ class Children(Case):
         # What is left is the loading and the end of three programs, which work for 180 ms.
         self.assertLess(self.unread_ns(run), 90_000_000)
 
+    def test_what_was_waited_for_before_the_library_was_there_is_not(self):
+        """As by a script that works, then executes the recorded program in its own place."""
+        script = '"$0" work 300000 >/dev/null; LD_PRELOAD=$1 exec "$0" work 20000'
+        run = self.run_program(["sh", "-c", script, BEGINS, harness.PRELOAD], LD_PRELOAD="", HOST_WORK="none")
+        self.assertEqual(len(self.dumps_of(run)), 1)
+        self.assertEqual(self.unread_ns(run), 0)
+
 
 if __name__ == "__main__":
     harness.main()

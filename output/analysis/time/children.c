@@ -6,6 +6,7 @@
 struct member {
     uint64_t run; /* a hash; 0: not known */
     const struct yarn_profile_dump *dump;
+    bool is_counted;
 };
 
 static uint64_t hash_text(uint64_t hash, struct yarn_span text)
@@ -36,23 +37,67 @@ static int order(const void *a, const void *b)
     return of_left == of_right ? 0 : of_left > of_right ? -1 : 1;
 }
 
-/* Images of one process are one. */
-static bool is_same_process(const struct member *a, const struct member *b)
+static uint64_t end_of(const struct member *member)
 {
-    return a->dump->process.pid == b->dump->process.pid;
+    return member->dump->has_end ? member->dump->end.time_ns : UINT64_MAX;
 }
 
-static uint64_t unread_of(const struct member *members, size_t count)
+/* Of the process, at the latest: an image that another was before knows of that one. */
+static uint64_t birth_of(const struct member *member)
 {
-    uint64_t read_ns = 0;
+    const struct yarn_dump_process *process = &member->dump->process;
+    if (process->predecessor_pid)
+        return yarn_u64_min(process->predecessor_start_ns, process->start_ns);
+    return process->birth_ns ? yarn_u64_min(process->birth_ns, process->start_ns)
+                             : process->start_ns;
+}
+
+/* Images of one process are one. Why not by the number alone: in namespaces of pids two processes
+ * at once may have it, in a run of several commands two after each other. */
+static bool is_same_process(const struct member *a, const struct member *b)
+{
+    uint64_t start_a = a->dump->process.start_ns, start_b = b->dump->process.start_ns;
+    const struct member *first = start_a < start_b ? a : b, *last = first == a ? b : a;
+    return a == b ||
+           (a->dump->process.pid == b->dump->process.pid &&
+            end_of(first) <= last->dump->process.start_ns && birth_of(last) <= end_of(first));
+}
+
+static uint64_t cpu_of(const struct yarn_trust *trust)
+{
+    return trust->cpu_ns - yarn_u64_min(trust->cpu_ns, trust->children_ns) + trust->drain_cpu_ns;
+}
+
+/* Of the process with that image and of all that began while it was there, which it may have waited
+ * for. */
+static uint64_t unread_of(struct member *root, struct member *members, size_t count)
+{
+    uint64_t reaped_ns = 0, read_ns = 0, end_ns = 0;
+    for (size_t i = 0; i < count; i++)
+        if (is_same_process(root, &members[i]))
+            end_ns = yarn_u64_max(end_ns, end_of(&members[i]));
     for (size_t i = 0; i < count; i++) {
-        const struct yarn_trust *trust = &members[i].dump->trust;
-        read_ns += trust->children_ns;
-        if (!is_same_process(&members[0], &members[i]))
-            read_ns += trust->cpu_ns - yarn_u64_min(trust->cpu_ns, trust->children_ns) +
-                       trust->drain_cpu_ns;
+        struct member *member = &members[i];
+        const struct yarn_trust *trust = &member->dump->trust;
+        uint64_t start_ns = member->dump->process.start_ns;
+        bool is_root = is_same_process(root, member);
+        if (member->is_counted || (!is_root && (start_ns < birth_of(root) || start_ns > end_ns)))
+            continue;
+        member->is_counted = true;
+        reaped_ns += is_root ? trust->reaped_ns : 0;
+        read_ns += trust->children_ns + (is_root ? 0 : cpu_of(trust));
     }
-    return yarn_u64_minus(members[0].dump->trust.reaped_ns, read_ns);
+    return yarn_u64_minus(reaped_ns, read_ns);
+}
+
+/* A run may have begun with several processes, as where each of two commands bears its name. */
+static uint64_t unread_of_run(struct member *members, size_t count)
+{
+    uint64_t sum_ns = 0;
+    for (size_t i = 0; i < count && members[i].dump->trust.reaped_ns; i++)
+        if (!members[i].is_counted)
+            sum_ns += unread_of(&members[i], members, count);
+    return sum_ns;
 }
 
 uint64_t yarn_children_unread_ns(const struct yarn_profile *profile)
@@ -61,13 +106,13 @@ uint64_t yarn_children_unread_ns(const struct yarn_profile *profile)
     size_t end = 0, count = profile->nr_dumps;
     struct member *members = calloc(count + 1, sizeof *members);
     for (size_t i = 0; members && i < count; i++)
-        members[i] = (struct member){run_of(&profile->dumps[i]), &profile->dumps[i]};
+        members[i] = (struct member){run_of(&profile->dumps[i]), &profile->dumps[i], false};
     if (members)
         qsort(members, count, sizeof *members, order);
     for (size_t begin = 0; members && begin < count; begin = end) {
         for (end = begin + 1; end < count && members[end].run == members[begin].run; end++)
             ;
-        sum_ns += members[begin].run ? unread_of(members + begin, end - begin) : 0;
+        sum_ns += members[begin].run ? unread_of_run(members + begin, end - begin) : 0;
     }
     free(members);
     return sum_ns;

@@ -3,8 +3,9 @@
  *
  * CPU time of children that no dump of a profile has: they ended before they were recorded, or
  * could not be, or their dumps were not read; with what passed while the others were loaded and
- * ended. The process that a run began with says what all that it waited for have used, as the
- * kernel has counted it. Threads: one owner at a time.
+ * ended. Each process that a run began with says what all that it waited for have used, as the
+ * kernel has counted it; of what began while it was there all may be its children. Threads: one
+ * owner at a time.
  */
 #pragma once
 
