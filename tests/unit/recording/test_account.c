@@ -477,6 +477,7 @@ int main(void)
     tcase = case_of(suite, "coverage");
     tcase_add_test(tcase, what_was_stopped_is_not_covered);
     tcase_add_test(tcase, stops_add_up);
+    tcase_add_test(tcase, ticks_of_stops_are_left_out);
     tcase_add_test(tcase, stopped_since_the_begin_is_not_covered_from_there);
     tcase_add_test(tcase, stops_and_starts_wait_for_a_dump_as_many_as_there_is_room_for);
     tcase = case_of(suite, "threads");
