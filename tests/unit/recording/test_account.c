@@ -267,6 +267,22 @@ START_TEST(stops_add_up)
 }
 END_TEST
 
+START_TEST(ticks_of_stops_are_left_out)
+{
+    struct yarn_target target = {.kind = YARN_TARGET_OTHER};
+    struct yarn_coverage coverage = {.target = &target};
+    yarn_coverage_begin(&coverage);
+    target.ticks = (struct yarn_ticks){.all_ns = 100, .system_ns = 40};
+    yarn_coverage_stop(&coverage, 1000, YARN_DUMP_COVERAGE_PROGRAM);
+    target.ticks = (struct yarn_ticks){.all_ns = 1100, .system_ns = 90};
+    ck_assert_uint_eq(yarn_coverage_ticks(&coverage).all_ns, 100);
+    yarn_coverage_start(&coverage, 2000, YARN_DUMP_COVERAGE_PROGRAM);
+    target.ticks = (struct yarn_ticks){.all_ns = 1130, .system_ns = 97};
+    ck_assert_uint_eq(yarn_coverage_ticks(&coverage).all_ns, 130);
+    ck_assert_uint_eq(yarn_coverage_ticks(&coverage).system_ns, 47);
+}
+END_TEST
+
 START_TEST(stopped_since_the_begin_is_not_covered_from_there)
 {
     struct yarn_coverage coverage = {.target = &yarn_target_self};
