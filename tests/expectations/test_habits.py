@@ -10,8 +10,12 @@ import re
 import shlex
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "support"))
+import packed_dump
 
 YARNPROF = pathlib.Path(os.environ["YARN_TEST_YARNPROF"])
 IS_SANITIZED = bool(os.environ.get("YARN_TEST_SANITIZED"))
@@ -133,6 +137,17 @@ class Newest(unittest.TestCase):
         self.assertRegex(done.stderr, r"in 3 dumps, .*; see: yarnprof info\]")
         done = subprocess.run([YARNPROF, "info"], cwd=self.folder, capture_output=True, text=True, check=True)
         self.assertRegex(done.stderr, "is the newest here, with 2 more of its run")
+
+    def test_the_newest_is_named_whatever_it_asks_for(self):
+        """More samples than any recording of its size; nothing says of which run."""
+        self.put("old.dump", 1000)
+        dump = packed_dump.Dump()
+        dump.begin()
+        for _ in range(100):
+            dump.samples(60_000)
+            dump.flush(packed_dump.ZSTD)
+        (self.folder / "new.dump").write_bytes(dump.end())
+        self.assertEqual(self.newest("info"), "new.dump")
 
     def test_there_is_none(self):
         done = subprocess.run([YARNPROF, "report"], cwd=self.folder, capture_output=True, text=True, check=False)

@@ -61,9 +61,24 @@ static int note_run(void *self, const struct yarn_dump_option *option)
     return 1;
 }
 
+/* Options come before what is recorded: no folder of dumps is read whole, and none that cannot be
+ * read to its end is passed over. */
+static int end_at_samples(void *self, const struct yarn_sample *samples, size_t count)
+{
+    (void)self, (void)samples, (void)count;
+    return 1;
+}
+
+static int end_at_runs(void *self, const struct yarn_dump_run *runs, size_t count)
+{
+    (void)self, (void)runs, (void)count;
+    return 1;
+}
+
 static bool is_dump(const char *path, char ret_run[RUN_BYTES])
 {
-    static const struct yarn_dump_visitor visitor = {.option = note_run};
+    static const struct yarn_dump_visitor visitor = {
+        .option = note_run, .samples = end_at_samples, .runs = end_at_runs};
     struct yarn_dump_summary summary;
     ret_run[0] = 0;
     return yarn_dump_read_file(path, &visitor, ret_run, &summary) >= 0 && summary.version_major;
