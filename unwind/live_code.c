@@ -6,7 +6,7 @@ enum {
     LINE = 64,
     LINES = PAGE / LINE,
     PAGES_MAX = 2048,
-    READINGS = 12,         /* that found a line the same, before it is believed */
+    READINGS = 12,         /* that count and found a line the same, before it is believed */
     STEADY_DOUBLINGS = 10, /* at most */
 };
 
@@ -17,7 +17,10 @@ enum {
 #define FIRST_PAUSE_NS (YARN_NS_PER_MS / 4)
 #define LAST_PAUSE_NS (20 * YARN_NS_PER_MS)
 #define YOUNG_NS (400 * YARN_NS_PER_MS)
-enum { PAUSE_SHARE = 2 }; /* of the age */
+/* CPU time of the process between two readings that count: while it waits for the reader's core
+ * nothing changes. */
+#define RAN_NS (YARN_NS_PER_MS / 10)
+enum { PAUSE_SHARE = 2, GAPS = 2 }; /* of the age; that it has to last */
 
 struct line {
     uint64_t since_ns; /* the end of the first reading that found it so */
@@ -28,6 +31,8 @@ struct line {
 struct yarn_code_page {
     uint64_t address;
     uint64_t read_ns;  /* the begin of the last reading; 0: none */
+    uint64_t gap_ns;   /* the longest between readings in which later samples may lie */
+    uint64_t ran_ns;   /* the process's CPU time at the last reading that counted */
     uint64_t young_ns; /* the latest change of what was asked for */
     bool is_asked;     /* whether it was the same */
     struct line lines[LINES];
@@ -86,10 +91,10 @@ static uint32_t hash_of(const uint64_t *words)
                : 0;
 }
 
-static void note(struct line *line, uint32_t hash, uint64_t now_ns)
+static void note(struct line *line, uint32_t hash, bool counts, uint64_t now_ns)
 {
     if (line->since_ns && line->hash == hash) {
-        if (line->nr_equal < READINGS)
+        if (counts && line->nr_equal < READINGS)
             line->nr_equal++;
         return;
     }
@@ -100,15 +105,27 @@ static void note(struct line *line, uint32_t hash, uint64_t now_ns)
     line->since_ns = now_ns;
 }
 
+/* Whether it did since the last reading that counted. */
+static bool has_run(const struct yarn_live_code *code, struct yarn_code_page *page)
+{
+    uint64_t ran_ns = yarn_target_ran_ns(code->target);
+    if (yarn_u64_minus(ran_ns, page->ran_ns) < RAN_NS)
+        return false;
+    page->ran_ns = ran_ns;
+    return true;
+}
+
 static void read_page(struct yarn_live_code *code, struct yarn_code_page *page)
 {
-    uint64_t words[PAGE / sizeof(uint64_t)];
+    uint64_t words[PAGE / sizeof(uint64_t)], was_ns = page->read_ns;
+    bool counts = has_run(code, page);
     page->read_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (yarn_target_read(code->target, page->address, words, sizeof words))
         memset(words, 0, sizeof words);
-    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC), gap_ns = was_ns ? now_ns - was_ns : 0;
+    page->gap_ns = code->sample_ns > was_ns ? gap_ns : yarn_u64_max(page->gap_ns, gap_ns);
     for (unsigned i = 0; i < LINES; i++)
-        note(&page->lines[i], hash_of(words + i * (LINE / sizeof *words)), now_ns);
+        note(&page->lines[i], hash_of(words + i * (LINE / sizeof *words)), counts, now_ns);
 }
 
 /* By a reading after the sample; NULL where memory is short. */
@@ -139,11 +156,12 @@ uint32_t yarn_live_code_sign(struct yarn_live_code *code, struct yarn_code_exten
 
 /* ---- whether it was so ---- */
 
-static bool is_steady(const struct line *line, uint64_t read_ns)
+/* For longer than it was not looked at around the sample. */
+static bool is_steady(const struct line *line, const struct yarn_code_page *page)
 {
-    return line->nr_equal == READINGS &&
-           (!line->nr_changes ||
-            yarn_u64_minus(read_ns, line->since_ns) >= STEADY_NS << line->nr_changes);
+    uint64_t age_ns = yarn_u64_minus(page->read_ns, line->since_ns);
+    return line->nr_equal == READINGS && age_ns >= GAPS * page->gap_ns &&
+           (!line->nr_changes || age_ns >= STEADY_NS << line->nr_changes);
 }
 
 static uint64_t due_ns(const struct yarn_code_page *page)
@@ -160,7 +178,7 @@ static bool is_line_proven(struct yarn_live_code *code, struct yarn_code_page *p
     page->is_asked = true;
     page->young_ns = yarn_u64_max(page->young_ns, line->since_ns);
     code->watch_ns = yarn_u64_min(code->watch_ns, due_ns(page));
-    return line->hash && line->since_ns <= code->sample_ns && is_steady(line, page->read_ns);
+    return line->hash && line->since_ns <= code->sample_ns && is_steady(line, page);
 }
 
 bool yarn_live_code_is_proven(struct yarn_live_code *code, struct yarn_code_extent extent)

@@ -137,6 +137,14 @@ uint64_t yarn_target_cpu_ns(const struct yarn_target *target)
     return target->kind == YARN_TARGET_OWN ? yarn_clock_cpu_ns_of_others() : target->cpu_ns;
 }
 
+uint64_t yarn_target_ran_ns(const struct yarn_target *target)
+{
+    uint64_t ran_ns;
+    if (target->kind != YARN_TARGET_OTHER || yarn_timer_process_cpu_ns(target->pid, &ran_ns))
+        return yarn_target_cpu_ns(target);
+    return ran_ns;
+}
+
 struct yarn_ticks yarn_target_ticks(const struct yarn_target *target)
 {
     return target->kind == YARN_TARGET_OWN ? yarn_clock_ticks_of_others() : target->ticks;

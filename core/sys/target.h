@@ -55,6 +55,9 @@ bool yarn_target_identity(const struct yarn_target *target, uint32_t *ret_pid, u
 
 /* CPU time of its threads; of the calling process without the calling thread, which is ours. */
 uint64_t yarn_target_cpu_ns(const struct yarn_target *target);
+
+/* The same until now, of another, too, while it lives. */
+uint64_t yarn_target_ran_ns(const struct yarn_target *target);
 struct yarn_ticks yarn_target_ticks(const struct yarn_target *target);
 
 /* Its threads: at most `size` go to ret_tids, the number of all is returned, or a negative errno.

@@ -9,7 +9,8 @@
 
 #define TICK_NS (4 * YARN_NS_PER_MS)
 
-enum { CLOCK_PER_THREAD_SCHEDULED = 6, NOTIFY_THREAD = SIGEV_SIGNAL | SIGEV_THREAD_ID };
+enum { CLOCK_SCHEDULED = 2, CLOCK_PER_THREAD_SCHEDULED = 6 };
+enum { NOTIFY_THREAD = SIGEV_SIGNAL | SIGEV_THREAD_ID };
 
 /* As the kernel has it; the C library names the thread's field only in later versions. */
 struct kernel_sigevent {
@@ -25,6 +26,11 @@ _Static_assert(sizeof(struct kernel_sigevent) == 64, "the kernel reads 64 bytes"
 static long clock_of(pid_t tid)
 {
     return (long)(int)((~(uint32_t)tid << 3) | CLOCK_PER_THREAD_SCHEDULED);
+}
+
+static long clock_of_process(pid_t pid)
+{
+    return (long)(int)((~(uint32_t)pid << 3) | CLOCK_SCHEDULED);
 }
 
 static int open_on(long clock, pid_t tid, int signal_number, void *value, int *ret_timer)
@@ -85,6 +91,11 @@ static int read_clock(long clock, uint64_t *ret_ns)
 int yarn_timer_thread_cpu_ns(pid_t tid, uint64_t *ret_ns)
 {
     return read_clock(clock_of(tid), ret_ns);
+}
+
+int yarn_timer_process_cpu_ns(pid_t pid, uint64_t *ret_ns)
+{
+    return read_clock(clock_of_process(pid), ret_ns);
 }
 
 int yarn_timer_own_cpu_ns(uint64_t *ret_ns)

@@ -37,6 +37,9 @@ YARN_MUST_CHECK int yarn_timer_set(int timer, const struct yarn_timer_rate *rate
 /* CPU time of a thread since its start. -EINVAL: it has gone. */
 YARN_MUST_CHECK int yarn_timer_thread_cpu_ns(pid_t tid, uint64_t *ret_ns);
 
+/* The same of all threads of a process. */
+YARN_MUST_CHECK int yarn_timer_process_cpu_ns(pid_t pid, uint64_t *ret_ns);
+
 /* Of the calling thread, by the clock's common name, which filters of system calls know; unlike
  * yarn_clock_ns it distinguishes a refusal from no time. */
 YARN_MUST_CHECK int yarn_timer_own_cpu_ns(uint64_t *ret_ns);

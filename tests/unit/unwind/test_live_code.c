@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include "tests/support/suite.h"
 #include "unwind/live_code.h"
@@ -11,9 +14,27 @@ enum { PAGE = 4096, LINE = 64, TRIES = 40 };
 static struct yarn_live_code code;
 static uint8_t *bytes;
 static struct yarn_code_extent first, second; /* of two lines */
+static pthread_t worker;
+static atomic_bool is_ended;
+
+/* The process runs, besides the thread that reads. */
+static void *work(void *unused)
+{
+    while (!is_ended)
+        continue;
+    return unused;
+}
+
+static void end_work(void)
+{
+    if (!atomic_exchange(&is_ended, true))
+        pthread_join(worker, NULL);
+}
 
 static void open_code(void)
 {
+    is_ended = false;
+    ck_assert_int_eq(pthread_create(&worker, NULL, work, NULL), 0);
     bytes = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     ck_assert(bytes != MAP_FAILED);
     for (size_t i = 0; i < PAGE; i++)
@@ -26,6 +47,7 @@ static void open_code(void)
 
 static void close_code(void)
 {
+    end_work();
     yarn_live_code_close(&code);
     yarn_live_code_close(&code);
     munmap(bytes, 2 * PAGE);
@@ -78,6 +100,33 @@ START_TEST(changed_code_is_another_from_its_first_reading_on)
 }
 END_TEST
 
+START_TEST(readings_while_the_process_does_not_run_prove_nothing)
+{
+    end_work();
+    ck_assert(!becomes_proven(first, NULL));
+}
+END_TEST
+
+static void sleep_ns(uint64_t ns)
+{
+    (void)nanosleep(&(struct timespec){.tv_sec = (time_t)(ns / YARN_NS_PER_SECOND),
+                                       .tv_nsec = (long)(ns % YARN_NS_PER_SECOND)},
+                    NULL);
+}
+
+START_TEST(a_sample_between_readings_further_apart_than_the_code_was_the_same_is_not_proven)
+{
+    uint64_t begun_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    ck_assert(becomes_proven(first, NULL));
+    uint64_t age_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - begun_ns;
+    sleep_ns(age_ns);
+    code.sample_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    sleep_ns(age_ns);
+    ck_assert(!yarn_live_code_is_proven(&code, first));
+    ck_assert(becomes_proven(first, NULL));
+}
+END_TEST
+
 static void change(void)
 {
     static uint64_t changed_ns;
@@ -121,6 +170,9 @@ int main(void)
     tcase_set_timeout(tests, 60);
     tcase_add_test(tests, code_is_proven_once_it_was_the_same_before_the_sample_for_a_while);
     tcase_add_test(tests, changed_code_is_another_from_its_first_reading_on);
+    tcase_add_test(tests, readings_while_the_process_does_not_run_prove_nothing);
+    tcase_add_test(
+        tests, a_sample_between_readings_further_apart_than_the_code_was_the_same_is_not_proven);
     tcase_add_test(tests, code_that_goes_to_and_fro_is_never_proven);
     tcase_add_test(tests, the_code_of_a_thread_that_still_stands_there_is_proven_by_itself);
     tcase_add_test(tests, memory_that_is_empty_or_not_there_is_no_code);

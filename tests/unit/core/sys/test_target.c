@@ -74,7 +74,9 @@ START_TEST(another_process_s_threads_are_listed_until_it_has_gone)
     ck_assert_str_eq(name, own);
     ck_assert(yarn_target_thread_is_alive(&target, other.pid, other.pid, &cpu_ns));
     ck_assert_uint_gt(cpu_ns, 0);
+    ck_assert_uint_ge(yarn_target_ran_ns(&target), cpu_ns);
     end(&other);
+    ck_assert_uint_eq(yarn_target_ran_ns(&target), target.cpu_ns);
     ck_assert_int_lt(yarn_target_threads(&target, other.pid, tids, 4), 0);
     ck_assert(!yarn_target_thread_is_alive(&target, other.pid, other.pid, &cpu_ns));
 }
