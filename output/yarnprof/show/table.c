@@ -57,10 +57,10 @@ static void csv_i64(struct csv *csv, int64_t value)
     (void)fprintf(csv->file, "%" PRId64, value);
 }
 
-static void csv_real(struct csv *csv, double value)
+static void csv_real(struct csv *csv, double value, bool is_exact)
 {
     begin_field(csv);
-    (void)fprintf(csv->file, "%.6f", value);
+    (void)fprintf(csv->file, is_exact ? "%.17g" : "%.6f", value);
 }
 
 static void csv_end_line(struct csv *csv)
@@ -316,7 +316,7 @@ static void put_csv(struct csv *csv, const struct yarn_show_cell *cell)
         csv_text(csv, cell->text);
         break;
     case YARN_SHOW_REAL:
-        csv_real(csv, cell->real);
+        csv_real(csv, cell->real, cell->column->unit == YARN_SHOW_EXACT);
         break;
     case YARN_SHOW_U64:
         csv_u64(csv, cell->number);

@@ -54,7 +54,7 @@ enum yarn_show_unit {
     YARN_SHOW_MOMENT,  /* ns: 0.123 s */
     YARN_SHOW_SHARE,   /* percent: 12.34 %, painted */
     YARN_SHOW_FACTOR,  /* four digits */
-    YARN_SHOW_EXACT,   /* all digits, in JSON */
+    YARN_SHOW_EXACT,   /* all digits, in CSV and JSON */
     YARN_SHOW_HEX,     /* 0x4d2 */
     YARN_SHOW_WORD,    /* CSV has true and false for 1 and 0 */
 };

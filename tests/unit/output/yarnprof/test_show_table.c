@@ -164,10 +164,17 @@ static void get_words(struct yarn_show_cell *cell)
     yarn_show_words(cell, (struct yarn_span){words, thing->is_good ? sizeof words : 0});
 }
 
+/* As of an event that counts energy: 2^-32 J. */
+static void get_scale(struct yarn_show_cell *cell)
+{
+    yarn_show_member(cell);
+    cell->real /= UINT64_C(1) << 32;
+}
+
 static const struct yarn_show_column others[] = {
     YARN_SHOW_COLUMN("number", "", MEMBER(number), .unit = YARN_SHOW_HEX),
     YARN_SHOW_COLUMN("word", "", MEMBER(number), .word = word_of, .gap = 1),
-    YARN_SHOW_COLUMN("share", NULL, MEMBER(share), .unit = YARN_SHOW_EXACT),
+    YARN_SHOW_COLUMN("share", NULL, MEMBER(share), .get = get_scale, .unit = YARN_SHOW_EXACT),
     YARN_SHOW_COLUMN("words", "", .get = get_words, .gap = 1),
     {0},
 };
@@ -176,12 +183,13 @@ START_TEST(words_are_an_array_in_json_and_a_text_elsewhere)
 {
     static const char *const want[] = {
         [YARN_OUT_TEXT] = "0x7 seven one, two\n0x12d687 other nothing\n",
-        [YARN_OUT_CSV] = ("number,word,share,words\n7,seven,12.500000,\"one, two\"\n"
+        [YARN_OUT_CSV] = ("number,word,share,words\n7,seven,2.9103830456733704e-09,\"one, two\"\n"
                           "1234567,other,,nothing\n"),
-        [YARN_OUT_JSON] = ("{\"things\":[{\"number\":7,\"word\":\"seven\",\"share\":12.5,"
-                           "\"words\":[\"one\",\"two\"]},"
-                           "{\"number\":1234567,\"word\":\"other\",\"share\":null,"
-                           "\"words\":[]}]}\n"),
+        [YARN_OUT_JSON] =
+            ("{\"things\":[{\"number\":7,\"word\":\"seven\",\"share\":2.9103830456733704e-09,"
+             "\"words\":[\"one\",\"two\"]},"
+             "{\"number\":1234567,\"word\":\"other\",\"share\":null,"
+             "\"words\":[]}]}\n"),
     };
     struct yarn_out out = {.format = (enum yarn_out_format)_i};
     out.file = open_memstream(&text, &size);
