@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#define TICK_NS (10 * YARN_NS_PER_MS) /* how exact the birth of a run's first process is known */
+
 struct member {
     uint64_t run; /* a hash; 0: not known */
     const struct yarn_profile_dump *dump;
@@ -16,7 +18,7 @@ static uint64_t hash_text(uint64_t hash, struct yarn_span text)
     return hash;
 }
 
-/* The run that a dump bears the name of, else the process that its own began with. */
+/* The run that a dump bears the name of, else its boot. */
 static uint64_t run_of(const struct yarn_profile_dump *dump)
 {
     const struct yarn_dump_process *process = &dump->process;
@@ -24,7 +26,7 @@ static uint64_t run_of(const struct yarn_profile_dump *dump)
     for (size_t i = 0; i < dump->nr_options; i++)
         if (yarn_span_equal(dump->options[i].name, yarn_span_of_text("run")))
             return hash_text(hash, dump->options[i].value);
-    return process->root_pid ? yarn_hash_u64(hash + process->root_birth_ns) ^ process->root_pid : 0;
+    return process->root_pid ? hash : 0;
 }
 
 /* Within a run, who has waited for the most first. */
@@ -52,6 +54,20 @@ static uint64_t birth_of(const struct member *member)
                              : process->start_ns;
 }
 
+enum { INIT_PID = 1 };
+
+/* False: it descends from a process that was there before and is not the root's, or has lost its
+ * parent. One whose own root began later may be a process that the root made, and that dropped the
+ * right to look at it. */
+static bool may_descend(const struct yarn_dump_process *process, const struct yarn_dump_process *of,
+                        uint64_t birth_ns)
+{
+    if (process->root_pid == of->root_pid && process->root_birth_ns == of->root_birth_ns)
+        return true;
+    return (process->ppid != INIT_PID || of->pid == INIT_PID) &&
+           process->root_birth_ns + TICK_NS >= birth_ns + process->boottime_offset_ns;
+}
+
 /* Images of one process are one. Why not by the number alone: in namespaces of pids two processes
  * at once may have it, in a run of several commands two after each other. */
 static bool is_same_process(const struct member *a, const struct member *b)
@@ -72,7 +88,8 @@ static uint64_t cpu_of(const struct yarn_trust *trust)
  * for. */
 static uint64_t unread_of(struct member *root, struct member *members, size_t count)
 {
-    uint64_t reaped_ns = 0, read_ns = 0, end_ns = 0;
+    uint64_t birth_ns = birth_of(root), end_ns = 0;
+    uint64_t reaped_ns = 0, read_ns = 0;
     for (size_t i = 0; i < count; i++)
         if (is_same_process(root, &members[i]))
             end_ns = yarn_u64_max(end_ns, end_of(&members[i]));
@@ -81,7 +98,9 @@ static uint64_t unread_of(struct member *root, struct member *members, size_t co
         const struct yarn_trust *trust = &member->dump->trust;
         uint64_t start_ns = member->dump->process.start_ns;
         bool is_root = is_same_process(root, member);
-        if (member->is_counted || (!is_root && (start_ns < birth_of(root) || start_ns > end_ns)))
+        bool is_meanwhile = start_ns >= birth_ns && start_ns <= end_ns &&
+                            may_descend(&member->dump->process, &root->dump->process, birth_ns);
+        if (member->is_counted || (!is_root && !is_meanwhile))
             continue;
         member->is_counted = true;
         reaped_ns += is_root ? trust->reaped_ns : 0;

@@ -14,6 +14,8 @@ struct made {
     uint64_t cpu, reaped; /* its own; of what it has waited for */
     uint32_t root;        /* 0: what the run is called */
     const char *run;
+    uint64_t root_birth;
+    uint32_t parent;
 };
 
 static uint64_t unread_of(const struct made *made, size_t count)
@@ -27,9 +29,11 @@ static uint64_t unread_of(const struct made *made, size_t count)
         };
         dumps[i] = (struct yarn_profile_dump){
             .process = {.pid = made[i].pid,
+                        .ppid = made[i].parent,
                         .start_ns = made[i].start * YARN_NS_PER_MS,
                         .birth_ns = made[i].birth * YARN_NS_PER_MS,
-                        .root_pid = made[i].root},
+                        .root_pid = made[i].root,
+                        .root_birth_ns = made[i].root_birth * YARN_NS_PER_MS},
             .end = {.time_ns = made[i].end * YARN_NS_PER_MS},
             .has_end = made[i].end,
             .options = &options[i],
@@ -48,34 +52,42 @@ static const struct {
     uint64_t want;
 } rows[] = {
     {"a child that was read",
-     {{1, 100, 200, 90, 5, 60, 1, NULL}, {2, 110, 150, 105, 40, 0, 1, NULL}},
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0}, {2, 110, 150, 105, 40, 0, 1, NULL, 0, 0}},
      20},
-    {"two runs", {{1, 100, 200, 90, 5, 60, 1, NULL}, {2, 110, 150, 105, 40, 0, 2, NULL}}, 60},
-    {"no run is known", {{1, 100, 200, 90, 5, 60, 0, NULL}}, 0},
+    {"a child of another that was there before",
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 90, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 60, 0}},
+     60},
+    {"a child that could not look at its parent",
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 90, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 100, 0}},
+     20},
+    {"a daemon",
+     {{7, 100, 200, 90, 5, 60, 7, NULL, 90, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 100, 1}},
+     60},
+    {"no run is known", {{1, 100, 200, 90, 5, 60, 0, NULL, 0, 0}}, 0},
     {"a grandchild",
-     {{1, 100, 200, 90, 5, 60, 1, NULL},
-      {2, 110, 150, 105, 10, 40, 1, NULL},
-      {3, 120, 140, 115, 30, 0, 1, NULL}},
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0},
+      {2, 110, 150, 105, 10, 40, 1, NULL, 0, 0},
+      {3, 120, 140, 115, 30, 0, 1, NULL, 0, 0}},
      20},
     {"two commands after each other under one name",
-     {{1, 100, 200, 90, 5, 60, 0, "x"}, {2, 300, 400, 290, 70, 50, 0, "x"}},
+     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0}, {2, 300, 400, 290, 70, 50, 0, "x", 0, 0}},
      110},
     {"the second has nothing",
-     {{1, 100, 200, 90, 5, 60, 0, "x"}, {2, 300, 400, 290, 70, 0, 0, "x"}},
+     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0}, {2, 300, 400, 290, 70, 0, 0, "x", 0, 0}},
      60},
     {"the first was killed: what began later may be its child",
-     {{1, 100, 0, 90, 5, 60, 0, "x"}, {2, 300, 400, 290, 40, 0, 0, "x"}},
+     {{1, 100, 0, 90, 5, 60, 0, "x", 0, 0}, {2, 300, 400, 290, 40, 0, 0, "x", 0, 0}},
      20},
     {"two images of a process, the child of one waited for by the other",
-     {{1, 100, 120, 90, 5, 20, 1, NULL},
-      {1, 120, 200, 90, 80, 60, 1, NULL},
-      {2, 110, 150, 105, 40, 0, 1, NULL}},
+     {{1, 100, 120, 90, 5, 20, 1, NULL, 0, 0},
+      {1, 120, 200, 90, 80, 60, 1, NULL, 0, 0},
+      {2, 110, 150, 105, 40, 0, 1, NULL, 0, 0}},
      40},
     {"the same number in another namespace",
-     {{1, 100, 200, 90, 5, 60, 1, NULL}, {1, 110, 150, 105, 40, 0, 1, NULL}},
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0}, {1, 110, 150, 105, 40, 0, 1, NULL, 0, 0}},
      20},
     {"the same number again",
-     {{1, 100, 200, 90, 5, 60, 0, "x"}, {1, 300, 400, 290, 40, 30, 0, "x"}},
+     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0}, {1, 300, 400, 290, 40, 30, 0, "x", 0, 0}},
      90},
 };
 
