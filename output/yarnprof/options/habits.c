@@ -11,7 +11,6 @@ static const char of_period[] = "the event has it: -e EVENT/period=N/";
 static const char by_key[] = "report --by=KEY: function, module, line, thread, process, cpu and "
                              "others";
 static const char of_file[] = "the FILE itself is named: yarnprof VERB [OPTIONS] FILE";
-static const char to_file[] = "the text goes where -o says: yarnprof stat -o FILE -- COMMAND";
 static const char of_pid[] = "stat counts the command that it starts: stat -- COMMAND; "
                              "record -p PID samples what runs already";
 
@@ -44,7 +43,7 @@ static const struct yarn_habit habits[] = {
     {"record", "--cgroup", "record -p PID,PID --tree of the processes in it"},
     {"record",
      "--aio -z -s -T -n -N -B --timestamp --period --sample-cpu --save-only --no-open "
-     "--unstable-presymbolicate -R --raw-samples -f --force --no-buildid --no-buildid-cache "
+     "--unstable-presymbolicate -R --raw-samples --no-buildid --no-buildid-cache "
      "--buildid-all --buildid-mmap --tail-synthesize --no-bpf-event --namespaces --all-cgroups "
      "--sample-identifier --strict-freq --native --nonblocking --subprocesses",
      NULL},
@@ -101,13 +100,12 @@ static const struct yarn_habit habits[] = {
     {"report", "-G --hierarchy", "report --tree"},
     {"report", "-s --fields -F", by_key},
     {"report",
-     "-n --show-nr-samples --stdio --stdio2 --tui --no-children --demangle -i --show-total-period "
-     "-q -f --text --functions --exclude-other --flat",
+     "-n --show-nr-samples --no-children -i --show-total-period --text --functions --exclude-other "
+     "--flat",
      NULL},
     {"report", "--children --cum", "report --sort=total"},
     {"report", "--no-demangle",
      "names are always demangled; yarnprof script --fields=ip,sym has the addresses, too"},
-    {"report", "--input", of_file},
     {"report", "--header --header-only --stats -v --mmaps", "yarnprof info FILE"},
     {"report", "-D --dump-raw-trace", "yarnprof script FILE, or info"},
     {"report", "-c --comms", "report --comm=NAME"},
@@ -122,8 +120,6 @@ static const struct yarn_habit habits[] = {
     {"report", "--group", "report --side-by-side"},
     {"report", "--tasks", "yarnprof info FILE, or report --by=process"},
     {"report", "--percentage", "shares are of all samples of the event"},
-    {"report", "--inline", "report --inlines"},
-    {"report", "--no-inline", "report --no-inlines"},
     {"report", "--top -E --entries --nodecount", "report --limit=N"},
     {"report", "--list --addresses --disasm --weblist --objdump",
      "yarnprof annotate FUNCTION FILE"},
@@ -156,15 +152,14 @@ static const struct yarn_habit habits[] = {
     {"report", "--time=10%-20%",
      "FROM..TO with times after the start, as yarnprof info shows its length"},
     {"annotate", "-i", of_file},
-    {"annotate", "--stdio -l --print-line", NULL},
+    {"annotate", "-l --print-line", NULL},
     {"annotate", "-s --symbol", "the function is named: yarnprof annotate FUNCTION FILE"},
     {"annotate", "-M --disassembler-style",
      "--objdump=COMMAND, a script of yours that calls objdump -M intel"},
     {"annotate", "--asm-raw --no-source --percent-type",
      "--format=json has lines, instructions and their weights apart"},
-    {"script",
-     "-i -f --show-task-events --show-mmap-events --show-switch-events --show-lost-events", NULL},
-    {"script", "--input", of_file},
+    {"script", "-i --show-task-events --show-mmap-events --show-switch-events --show-lost-events",
+     NULL},
     {"script", "--header", "yarnprof info FILE"},
     {"script", "-g -l --list -s", "yarnprof export --to=folded, chrome, perf.data and others"},
     {"script", "-G", "script --fields=-ip,-sym,-dso"},
@@ -213,10 +208,10 @@ static const struct yarn_habit habits[] = {
     {"export", "--to=chrome-trace --to=cpuprofile", "--to=chrome"},
     {"export", "--to=gprof", "--to=callgrind"},
     {"export", "--to=proto", "--to=pprof"},
-    {"info", "-i --header --header-only -v --verbose --stats", NULL},
+    {"info", "-i --header --header-only --stats", NULL},
     {"info", "--json -j", "info --format=json"},
     {"doctor", "--json -j", "doctor --format=json"},
-    {"list", "-v --desc --no-desc --deprecated --debug --long-desc --details -l", NULL},
+    {"list", "--desc --no-desc --deprecated --debug --long-desc --details -l", NULL},
     {"list", "-e", "yarnprof list shows all events; yarnprof list 'STRING' what one becomes"},
     {"list", "--json -j", "list --format=json"},
     {"list", "--raw-dump --unit --cputype -a -E -g -t",
@@ -230,7 +225,6 @@ static const struct yarn_habit habits[] = {
     {"stat", "-C --cpu -c", "stat -- taskset -c CORES COMMAND"},
     {"stat", "-g", "-M GROUP; -M list shows them"},
     {"stat", "-m", "libyarn counts regions of a program: #include <yarn/yarn.h>"},
-    {"stat", "-o", to_file},
     {"stat", "--append", "stat -o FILE, a file a run"},
     {"stat", "--topdown", "-M topdown, where the processor has it; -M list shows the groups"},
     {"stat", "-T", "-e cycles-t, tx-start and others, where the processor has them"},
@@ -243,15 +237,15 @@ static const struct yarn_habit habits[] = {
     {"stat", "--table --stats", "stat -r N"},
     {"stat", "--timeout", "stat -- timeout TIME COMMAND"},
     {"stat",
-     "-v -B --big-num -n -f --metric-no-group --no-merge --hybrid-merge --summary --no-csv-summary "
-     "--interval-clear --quiet --verbose",
+     "-B --big-num --metric-no-group --no-merge --hybrid-merge --summary --no-csv-summary "
+     "--interval-clear",
      NULL},
     {"stat", "--interval-print", "stat -I TIME"},
     {"stat", "--interval-count", "stat -I TIME -- timeout TIME COMMAND"},
     {"stat", "-D --delay", "record --delay=MS --counters=LIST -- COMMAND"},
     {"stat", "--log-fd", "stat -o FILE"},
     {"stat", "--pre --post", "stat -- sh -c 'BEFORE; COMMAND; AFTER'"},
-    {"stat", "--null", "stat -e task-clock"},
+    {"stat", "-n --null", "stat -e task-clock"},
     {"stat", "--detailed", "stat -d"},
     {"stat", "-S --sync", "sync; yarnprof stat -- COMMAND"},
     {"stat", "--group", "stat -e '{A,B}'"},
@@ -273,9 +267,10 @@ static const struct yarn_habit habits[] = {
     {OF_FILES, "--tid", "--thread=LIST"},
     {OF_FILES, "--cpu", "report --by=cpu, and flamegraph has lanes of cores"},
     {OF_FILES, "--max-stack", "stacks are whole"},
-    {OF_FILES, "--demangle --ns --stdio --stdio2 --tui --inline --no-demangle", NULL},
+    {OF_FILES, "--demangle --ns --stdio --stdio2 --tui --inline", NULL},
+    {OF_FILES, "--no-demangle", "names are always demangled"},
     {OF_FILES, "--header -D --dump-raw-trace", "yarnprof info FILE, or script"},
-    {OF_FILES, "--input", "the FILE itself is named: yarnprof VERB [OPTIONS] FILE"},
+    {OF_FILES, "--input", of_file},
     {NULL, "top", "yarnprof record -p PID --duration=10s, then yarnprof report"},
     {NULL, "trace", "yarnprof record -e raw_syscalls:sys_enter -- COMMAND, then yarnprof script"},
     {NULL, "bench", "yarnprof stat -r N -- COMMAND"},
