@@ -348,6 +348,7 @@ int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns)
         return -ENOMEM;
     reading->map = map;
     reading->time_ns = time_ns;
+    map->look_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + LOOK_LEAST_NS;
     int err = read_maps(map, add_line, reading);
     yarn_pages_unmap(reading, sizeof *reading);
     return err;
@@ -369,8 +370,6 @@ static int add_moved(void *context, const struct yarn_proc_map *line)
 
 void yarn_module_map_want_look(struct yarn_module_map *map)
 {
-    if (!map->look_ns)
-        map->look_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + LOOK_LEAST_NS;
     map->is_look_wanted = true;
 }
 
@@ -379,9 +378,10 @@ void yarn_module_map_look_again(struct yarn_module_map *map)
     uint64_t now_ns = map->is_look_wanted ? yarn_clock_ns(YARN_TIME_MONOTONIC) : 0;
     if (now_ns < map->look_ns || !now_ns)
         return;
+    uint64_t begun_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     map->looked_ns = now_ns;
     map->is_look_wanted = read_maps(map, add_moved, map) != 0;
-    uint64_t cost_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - now_ns;
+    uint64_t cost_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU) - begun_ns;
     map->look_ns = now_ns + yarn_u64_max(LOOK_LEAST_NS, cost_ns * LOOK_SHARE);
 }
 

@@ -83,9 +83,9 @@ YARN_MUST_CHECK int yarn_module_map_add(struct yarn_module_map *map,
 /* Adds every executable line of the process's maps. */
 YARN_MUST_CHECK int yarn_module_map_read_proc(struct yarn_module_map *map, uint64_t time_ns);
 
-/* Code of a file was looked up that is new. At the next call of the second, but once in 100 ms, the
- * maps are read again: memory without a file may be there, which mremap has put in a file's place,
- * and of which the kernel says nothing. */
+/* Code of a file was looked up that is new. At a call of the second, 100 ms after they were read
+ * last at the soonest, the maps are read again: memory without a file may be there, which mremap
+ * has put in a file's place, and of which the kernel says nothing. */
 void yarn_module_map_want_look(struct yarn_module_map *map);
 void yarn_module_map_look_again(struct yarn_module_map *map);
 

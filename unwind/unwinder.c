@@ -79,11 +79,13 @@ void yarn_unwinder_free(struct yarn_unwinder *unwinder)
     yarn_pages_unmap(unwinder, sizeof *unwinder);
 }
 
-/* Follows the module map. */
-static void refresh(struct yarn_unwinder *unwinder)
+/* Follows the module map; whether it had changed. */
+static bool refresh(struct yarn_unwinder *unwinder)
 {
-    if (yarn_rule_cache_refresh(&unwinder->cache) && unwinder->libunwind)
+    bool has_changed = yarn_rule_cache_refresh(&unwinder->cache);
+    if (has_changed && unwinder->libunwind)
         yarn_libunwind_flush_cache(unwinder->libunwind);
+    return has_changed;
 }
 
 static const struct yarn_module *module_at(struct yarn_unwinder *unwinder, uint32_t number)
@@ -365,9 +367,12 @@ static void walk_stack(struct yarn_unwinder *unwinder, const struct yarn_registe
 void yarn_unwinder_unwind(struct yarn_unwinder *unwinder, const struct yarn_registers *registers,
                           const struct yarn_stack_copy *stack, struct yarn_frames *ret_frames)
 {
-    refresh(unwinder);
+    (void)refresh(unwinder);
     if (registers->valid) {
-        walk_stack(unwinder, registers, stack, ret_frames);
+        /* Code that was new to it may have led to a look at what is mapped. */
+        do
+            walk_stack(unwinder, registers, stack, ret_frames);
+        while (refresh(unwinder));
         return;
     }
     const struct yarn_module *module = yarn_module_map_find(unwinder->map, registers->ip);
@@ -403,6 +408,6 @@ void yarn_unwinder_watch_code(struct yarn_unwinder *unwinder, uint64_t now_ns)
 
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip)
 {
-    refresh(unwinder);
+    (void)refresh(unwinder);
     return yarn_rule_cache_find(&unwinder->cache, lookup_ip).rule.kind == YARN_RULE_END;
 }

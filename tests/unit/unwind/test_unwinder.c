@@ -420,6 +420,25 @@ static uint64_t go_back_to_the_call(void)
     return caller;
 }
 
+START_TEST(memory_that_mremap_put_in_a_file_s_place_is_known_to_the_first_walk_there)
+{
+    enum { PAGE = 4096, PAUSE_US = 101000 };
+    int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    char *place = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+    void *code = mmap(NULL, PAGE, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ck_assert(place != MAP_FAILED && code != MAP_FAILED);
+    close(fd);
+    ck_assert_int_eq(yarn_module_map_read_proc(map, 0), 0);
+    usleep(PAUSE_US);
+    ck_assert_ptr_eq(mremap(code, PAGE, PAGE, MREMAP_MAYMOVE | MREMAP_FIXED, place), place);
+    yarn_live_stack_take(&live, YARN_LIVE_STACK_MAX);
+    live.registers.ip = (uintptr_t)place + PAGE / 2;
+    yarn_unwinder_unwind(automatic, &live.registers, &live.stack, &by_auto);
+    ck_assert_int_eq(by_auto.frame[0].module->kind, YARN_MODULE_ANONYMOUS);
+    munmap(place, PAGE);
+}
+END_TEST
+
 START_TEST(a_call_through_a_null_pointer_is_walked_by_its_return_address)
 {
     uint64_t caller = go_back_to_the_call();
@@ -517,6 +536,8 @@ int main(void)
     tcase_add_test(tests, every_length_of_the_copy_is_walked_within_it);
     tcase_add_test(tests, without_registers_the_leaf_is_all);
     tcase_add_test(tests, a_leaf_in_no_module_has_no_unwind_info);
+    tcase_add_test(tests,
+                   memory_that_mremap_put_in_a_file_s_place_is_known_to_the_first_walk_there);
     tcase_add_test(tests, a_call_through_a_null_pointer_is_walked_by_its_return_address);
     tcase_add_test(tests, vfork_is_walked_by_the_return_address_in_its_register);
     tcase_add_test(tests, senseless_registers_fail_and_do_no_harm);
