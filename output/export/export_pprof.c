@@ -65,7 +65,7 @@ static void put(struct pprof *pprof)
     if (pprof->size > pprof->export->most_bytes)
         note(pprof, -EFBIG);
     if (!wire->err && wire->size && gzwrite(pprof->gz, wire->bytes, (unsigned)wire->size) <= 0)
-        wire->err = -EIO;
+        wire->err = errno ? -errno : -EIO;
     wire->size = 0;
 }
 
@@ -468,7 +468,7 @@ int yarn_export_pprof(struct yarn_export *export)
         err = pprof.wire.err;
     }
     if (pprof.gz && gzclose(pprof.gz) != Z_OK && !err)
-        err = -EIO;
+        err = errno ? -errno : -EIO;
     pprof_fini(&pprof);
     return err;
 }

@@ -151,6 +151,7 @@ struct yarn_new_file_bound {
     FILE *under; /* owned, unless it is stdout */
     uint64_t left;
     bool is_full;
+    int err; /* of the first that could not be written */
 };
 
 static uint64_t allowed = OUTPUT_FREE;
@@ -183,6 +184,8 @@ static ssize_t write_bounded(void *cookie, const char *bytes, size_t size)
     bound->left -= taken;
     bound->is_full = taken < size;
     size_t done = fwrite(bytes, 1, taken, bound->under);
+    if (done < taken && !bound->err)
+        bound->err = -errno;
     return done < taken || bound->is_full ? 0 : (ssize_t)done;
 }
 
@@ -212,9 +215,9 @@ static int take_bound(struct yarn_new_file *file)
     struct yarn_new_file_bound *bound = file->bound;
     if (!bound)
         return 0;
-    int err = ferror(file->file) ? -EIO : 0;
-    if (fclose(file->file))
-        err = -errno;
+    int err = fclose(file->file) ? -errno : 0;
+    if (bound->err)
+        err = bound->err;
     if (bound->is_full)
         err = -EFBIG;
     if (bound->is_full && file->is_text)

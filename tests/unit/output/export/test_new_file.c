@@ -149,6 +149,16 @@ START_TEST(a_full_device_is_a_failure)
 }
 END_TEST
 
+/* What does not fit is then known before the end. */
+START_TEST(a_full_device_is_a_failure_of_that_name_however_much_is_written)
+{
+    ck_assert_int_eq(yarn_new_file_open(&file, "/dev/full", YARN_NEW_FILE_BOUNDED), 0);
+    for (size_t i = 0; i < 100000; i++)
+        (void)fputs("a line of some characters\n", file.file);
+    ck_assert_int_eq(yarn_new_file_commit(&file), -ENOSPC);
+}
+END_TEST
+
 START_TEST(folders_and_missing_folders_are_refused)
 {
     char absent[160];
@@ -171,6 +181,7 @@ int main(void)
     tcase_add_test(tcase, a_link_stays_a_link);
     tcase_add_test(tcase, a_pipe_gets_all_at_once_from_a_writer_that_goes_back);
     tcase_add_test(tcase, a_full_device_is_a_failure);
+    tcase_add_test(tcase, a_full_device_is_a_failure_of_that_name_however_much_is_written);
     tcase_add_test(tcase, folders_and_missing_folders_are_refused);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);

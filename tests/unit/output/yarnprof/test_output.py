@@ -49,6 +49,11 @@ class Output(WithDumps):
                 self.assertEqual(self.bytes_of(*verb, self.app), content)
                 self.assertEqual(self.bytes_of(*verb, self.app, "-o", "-"), content)
 
+    def test_a_full_disk_is_said_to_be_one(self):
+        for verb in self.VERBS:
+            with self.subTest(verb=verb):
+                self.assertIn("No space left on device", self.bad(1, *verb, self.app, "-o", "/dev/full"))
+
     def test_interrupting_leaves_nothing(self):
         with tempfile.TemporaryDirectory(prefix="yarn_cli.") as name:
             folder = pathlib.Path(name)
