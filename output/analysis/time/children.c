@@ -79,9 +79,11 @@ static bool is_same_process(const struct member *a, const struct member *b)
             end_of(first) <= last->dump->process.start_ns && birth_of(last) <= end_of(first));
 }
 
+/* With what passed while nothing was to be recorded, which its dump says. */
 static uint64_t cpu_of(const struct yarn_trust *trust)
 {
-    return trust->cpu_ns - yarn_u64_min(trust->cpu_ns, trust->children_ns) + trust->drain_cpu_ns;
+    return yarn_u64_minus(trust->cpu_ns, trust->children_ns) + trust->off_cpu_ns +
+           trust->drain_cpu_ns;
 }
 
 /* Of the process with that image and of all that began while it was there, which it may have waited

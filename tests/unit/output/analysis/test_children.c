@@ -16,6 +16,7 @@ struct made {
     const char *run;
     uint64_t root_birth;
     uint32_t parent;
+    uint64_t stopped; /* CPU time while it was not recorded */
 };
 
 static uint64_t unread_of(const struct made *made, size_t count)
@@ -38,7 +39,8 @@ static uint64_t unread_of(const struct made *made, size_t count)
             .has_end = made[i].end,
             .options = &options[i],
             .nr_options = made[i].run != NULL,
-            .trust = {.cpu_ns = made[i].cpu * YARN_NS_PER_MS,
+            .trust = {.off_cpu_ns = made[i].stopped * YARN_NS_PER_MS,
+                      .cpu_ns = made[i].cpu * YARN_NS_PER_MS,
                       .reaped_ns = made[i].reaped * YARN_NS_PER_MS},
         };
     }
@@ -52,42 +54,45 @@ static const struct {
     uint64_t want;
 } rows[] = {
     {"a child that was read",
-     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0}, {2, 110, 150, 105, 40, 0, 1, NULL, 0, 0}},
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0, 0}, {2, 110, 150, 105, 40, 0, 1, NULL, 0, 0, 0}},
      20},
     {"a child of another that was there before",
-     {{1, 100, 200, 90, 5, 60, 1, NULL, 90, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 60, 0}},
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 90, 0, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 60, 0, 0}},
      60},
     {"a child that could not look at its parent",
-     {{1, 100, 200, 90, 5, 60, 1, NULL, 90, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 100, 0}},
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 90, 0, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 100, 0, 0}},
      20},
     {"a daemon",
-     {{7, 100, 200, 90, 5, 60, 7, NULL, 90, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 100, 1}},
+     {{7, 100, 200, 90, 5, 60, 7, NULL, 90, 0, 0}, {2, 110, 150, 105, 40, 0, 2, NULL, 100, 1, 0}},
      60},
-    {"no run is known", {{1, 100, 200, 90, 5, 60, 0, NULL, 0, 0}}, 0},
+    {"no run is known", {{1, 100, 200, 90, 5, 60, 0, NULL, 0, 0, 0}}, 0},
     {"a grandchild",
-     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0},
-      {2, 110, 150, 105, 10, 40, 1, NULL, 0, 0},
-      {3, 120, 140, 115, 30, 0, 1, NULL, 0, 0}},
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0, 0},
+      {2, 110, 150, 105, 10, 40, 1, NULL, 0, 0, 0},
+      {3, 120, 140, 115, 30, 0, 1, NULL, 0, 0, 0}},
+     20},
+    {"a child that was stopped for a while",
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0, 0}, {2, 110, 150, 105, 10, 0, 1, NULL, 0, 0, 30}},
      20},
     {"two commands after each other under one name",
-     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0}, {2, 300, 400, 290, 70, 50, 0, "x", 0, 0}},
+     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0, 0}, {2, 300, 400, 290, 70, 50, 0, "x", 0, 0, 0}},
      110},
     {"the second has nothing",
-     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0}, {2, 300, 400, 290, 70, 0, 0, "x", 0, 0}},
+     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0, 0}, {2, 300, 400, 290, 70, 0, 0, "x", 0, 0, 0}},
      60},
     {"the first was killed: what began later may be its child",
-     {{1, 100, 0, 90, 5, 60, 0, "x", 0, 0}, {2, 300, 400, 290, 40, 0, 0, "x", 0, 0}},
+     {{1, 100, 0, 90, 5, 60, 0, "x", 0, 0, 0}, {2, 300, 400, 290, 40, 0, 0, "x", 0, 0, 0}},
      20},
     {"two images of a process, the child of one waited for by the other",
-     {{1, 100, 120, 90, 5, 20, 1, NULL, 0, 0},
-      {1, 120, 200, 90, 80, 60, 1, NULL, 0, 0},
-      {2, 110, 150, 105, 40, 0, 1, NULL, 0, 0}},
+     {{1, 100, 120, 90, 5, 20, 1, NULL, 0, 0, 0},
+      {1, 120, 200, 90, 80, 60, 1, NULL, 0, 0, 0},
+      {2, 110, 150, 105, 40, 0, 1, NULL, 0, 0, 0}},
      40},
     {"the same number in another namespace",
-     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0}, {1, 110, 150, 105, 40, 0, 1, NULL, 0, 0}},
+     {{1, 100, 200, 90, 5, 60, 1, NULL, 0, 0, 0}, {1, 110, 150, 105, 40, 0, 1, NULL, 0, 0, 0}},
      20},
     {"the same number again",
-     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0}, {1, 300, 400, 290, 40, 30, 0, "x", 0, 0}},
+     {{1, 100, 200, 90, 5, 60, 0, "x", 0, 0, 0}, {1, 300, 400, 290, 40, 30, 0, "x", 0, 0, 0}},
      90},
 };
 
