@@ -170,10 +170,8 @@ static bool wait_for_work(struct yarn_recorder *recorder, struct yarn_ring_reade
         enum yarn_reader_rest rest = rest_of(recorder, turns);
         watch(recorder, reader, rest);
         atomic_store(&recorder->is_asleep, reader->rest);
-        atomic_store(&recorder->is_waiting, true);
         yarn_reader_wait(
             reader, yarn_u64_min(timeout_ns, reader->rest ? REST_MOST_NS : turns->interval_ns));
-        atomic_store(&recorder->is_waiting, false);
         atomic_store(&recorder->is_asleep, false);
         if (is_asked_as_a_task(recorder, reader, turns->is_due || rest))
             return false;

@@ -14,12 +14,12 @@
 #include "recording/account/thread_ends.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
-/* A reader whose CPU time stands still is given up after this many checks (50 ms, longer on a busy
- * machine), while it is at work, which may wait for a disk or for the kernel's end of an event,
- * after 1 s; one whose CPU time moves after WORK_MOST_NS. */
+/* A reader whose CPU time stands still is given up after this many checks (1 s, longer on a busy
+ * machine): it may wait for a core, for a disk or for the kernel's end of an event. One whose CPU
+ * time moves after WORK_MOST_NS. */
 #define CHECK_NS (5 * YARN_NS_PER_MS)
 #define WORK_MOST_NS (5 * YARN_NS_PER_SECOND)
-enum { CHECKS_IDLE_MOST = 10, CHECKS_AT_WORK_MOST = 200 };
+enum { CHECKS_IDLE_MOST = 200 };
 
 /* After so many recordings in a row that were restarted less than this ago, with less than this of
  * CPU time since, no other follows: a handler of the host's that a timer calls, and that restarts
@@ -76,8 +76,8 @@ static bool is_patient(const struct yarn_recorder *recorder, struct patience *pa
         return false;
     patience->nr_idle = cpu_ns == patience->cpu_ns ? patience->nr_idle + 1 : 0;
     patience->cpu_ns = cpu_ns;
-    int most = atomic_load(&recorder->is_waiting) ? CHECKS_IDLE_MOST : CHECKS_AT_WORK_MOST;
-    return patience->nr_idle < most && yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
+    return patience->nr_idle < CHECKS_IDLE_MOST &&
+           yarn_clock_ns(YARN_TIME_MONOTONIC) < patience->until_ns;
 }
 
 static void describe_failure(const struct yarn_recording *recording, const char *what,
@@ -205,7 +205,6 @@ int yarn_recorder_start(struct yarn_recorder **ret_recorder, int argc, char *con
 static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
 {
     recorder->thread = (struct yarn_thread){.memory = NULL};
-    atomic_store(&recorder->is_waiting, false);
     atomic_store(&recorder->is_asleep, false);
     if (recorder->recording.failure.what) {
         recorder->recording.failure.what = NULL;

@@ -43,8 +43,7 @@ struct yarn_recorder {
     /* The fields that a child writes before it records are adjacent, from the job's facts to the
      * marks' head: each page that it writes is copied for it. */
     struct yarn_thread thread;
-    _Atomic bool is_waiting; /* the reader, for something to do */
-    _Atomic bool is_asleep;  /* for as long as the host is */
+    _Atomic bool is_asleep; /* for as long as the host is */
     struct yarn_state state;
     struct yarn_requests requests; /* bit n: enum yarn_recorder_command */
     _Atomic uint64_t end;          /* enum yarn_dump_end_reason, and above it the status */

@@ -106,6 +106,17 @@ class Leave(harness.Case):
             is_cut = dump["process"]["parent"] and dump["process"]["exe"].endswith("leaves")
             self.assertEqual(not dump["process"]["exit"], bool(is_cut))
 
+    def test_ends_while_the_reader_has_to_wait(self):
+        """As for a core: its end is waited for."""
+        run = self.run_program([LEAVES, "delayed"], YARN_EMPTY="keep")
+        if b"status 4d00" in run.stdout:
+            self.skipTest("no debugger may stop a thread here")
+        self.assertEqual(self.outside_without([LEAVES, "delayed"]), run.outside())
+        self.assertEqual(run.status, 0)
+        processes = [dump["process"] for dump in harness.info(run.dumps)]
+        self.assertEqual(len([process for process in processes if process["parent"]]), 3)
+        self.assertEqual([process["exe"] for process in processes if not process["exit"]], [])
+
     def test_exec_that_fails_beside_one_that_succeeds(self):
         ends = [process["exit"] for process in self.children_of_way("together")]
         self.assertEqual(ends, ["exec"] * ROUNDS)

@@ -9,6 +9,7 @@
  *     leaves together  one thread's exec fails all the time while another's succeeds, in children
  *     leaves stopped   children that end, each in another way, while a debugger has the reader
  * stopped
+ *     leaves delayed   the same, and it has it for a moment only
  */
 #include <inttypes.h>
 #include <pthread.h>
@@ -28,7 +29,7 @@
 #include "tests/hosts/hinder.h"
 #include "tests/hosts/work.h"
 
-enum { ROUNDS = 12, CALLS = 60, UNITS = 8, STATUS = 3, STOPPED_MS = 60000 };
+enum { ROUNDS = 12, CALLS = 60, UNITS = 8, STATUS = 3, STOPPED_MS = 60000, DELAYED_MS = 200 };
 
 extern char **environ;
 
@@ -163,13 +164,13 @@ static void leave_in_way(int way)
     _exit(STATUS);
 }
 
-static int stopped(void)
+static int stopped(int for_ms)
 {
     for (int way = 0; way < 3; way++) {
         pid_t child = fork();
         if (child == 0) {
             own_work(UNITS);
-            if (!yarn_hinder_reader(STOPPED_MS))
+            if (!yarn_hinder_reader(for_ms))
                 _exit(77);
             leave_in_way(way);
         }
@@ -202,6 +203,8 @@ int main(int argc, char **argv)
     if (!strcmp(way, "together"))
         return together();
     if (!strcmp(way, "stopped"))
-        return stopped();
+        return stopped(STOPPED_MS);
+    if (!strcmp(way, "delayed"))
+        return stopped(DELAYED_MS);
     return EXIT_FAILURE;
 }
