@@ -9,6 +9,7 @@ import pathlib
 import re
 import shutil
 import subprocess
+import sys
 
 import harness
 
@@ -189,10 +190,10 @@ class Unnamed(harness.Case):
         sentence = self.said(self.run_program([python, "-c", self.LOOP]))
         self.assertRegex(sentence, r"in Python's interpreter: python3 -X perf gives .* as does yarnprof record --jit")
 
-    def record_with_jit(self, *command):
+    def record_with_jit(self, *command, option="--jit"):
         """The status, what stands on standard error, the dumps; and what is left in the working folder."""
         folder, place = self.folder(), self.folder()
-        done = subprocess.run([harness.YARNPROF, "record", "--jit", "-o", f"{folder}/", "--", *command], cwd=place,
+        done = subprocess.run([harness.YARNPROF, "record", option, "-o", f"{folder}/", "--", *command], cwd=place,
                               env=harness.clean_environment(), capture_output=True, check=False)
         maps = [path for path in pathlib.Path("/tmp").glob("perf-*.map")
                 if any(path.name[5:-4] == dump.name.split(".")[-2] for dump in folder.iterdir())]
@@ -209,6 +210,24 @@ class Unnamed(harness.Case):
         for verb in "report", "info":
             self.assertRegex(harness.yarnprof(verb, dumps).stdout.decode(),
                              r"in Python's interpreter: --jit gives its functions no names here \(.*-E and -I ")
+
+    def test_python_alone(self):
+        """What is set and what it costs is said; other runtimes are left as they are."""
+        shown = ["sh", "-c", 'echo "$PYTHONPERFSUPPORT$NODE_OPTIONS$JAVA_TOOL_OPTIONS" >&2']
+        _, said, _ = self.record_with_jit(*shown, option="--python")
+        self.assertRegex(said, r"--python sets PYTHONPERFSUPPORT=1; .*1\.4 to 1\.8 times.*recursion.*perf-PID\.map.*\n1\n")
+
+    def test_functions_of_python_have_names(self):
+        beside = pathlib.Path(sys.executable).parents[2].glob("*/bin/python3.1[2-9]")
+        known = [shutil.which(f"python3.{version}") for version in range(12, 20)] + sorted(map(str, beside))
+        python = next((path for path in known if path and os.access(path, os.X_OK) and subprocess.run(
+            [path, "--version"], capture_output=True, check=False).returncode == 0), None)
+        if not python:
+            self.skipTest("no Python from 3.12 on is on this machine")
+        status, _, dumps = self.record_with_jit(python, "-c", self.LOOP, option="--python")
+        self.assertEqual(status, 0)
+        rows = {row["function"]: row for row in harness.report(dumps)["rows"]}
+        self.assertGreater(rows["py::hot:<string>"]["total_percent"], 50, rows)
 
     def test_java_starts_with_what_record_sets(self):
         if not shutil.which("java") or not shutil.which("javac"):

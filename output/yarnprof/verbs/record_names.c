@@ -36,20 +36,22 @@ static int set_one(const struct yarn_runtime *runtime, struct yarn_text *done)
     return value.cut ? -E2BIG : yarn_launch_set(runtime->variable, joined);
 }
 
-int yarn_jit_set(void)
+int yarn_jit_set(const char *name)
 {
     char bytes[VALUE_BYTES] = "";
     struct yarn_text done = yarn_text_of(bytes, sizeof bytes);
     const struct yarn_runtime *runtime;
     int err = 0;
     for (size_t i = 0; !err && (runtime = yarn_runtime_at(i)); i++)
-        err = runtime->is_safe ? set_one(runtime, &done) : 0;
+        if (runtime->is_safe && (!name || strcmp(runtime->name, name) == 0))
+            err = set_one(runtime, &done);
     if (err || !done.size)
         return err;
     yarn_complain("record",
-                  "--jit sets %s; Python's calls take 1.4 to 1.8 times as long with it, and its "
-                  "recursion limit is reached earlier",
-                  bytes);
+                  "%s sets %s; Python's calls take 1.4 to 1.8 times as long with it, and its "
+                  "recursion limit is reached earlier; each process writes /tmp/perf-PID.map, which "
+                  "is removed at the end",
+                  name ? "--python" : "--jit", bytes);
     return yarn_launch_set(VARIABLE, bytes);
 }
 

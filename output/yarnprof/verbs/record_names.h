@@ -10,8 +10,9 @@
 
 #include "output/analysis/load/sources.h"
 
-/* Into the environment, beside what is there; reports what, and what it costs. */
-YARN_MUST_CHECK int yarn_jit_set(void);
+/* Into the environment, beside what is there; reports what, and what it costs. `runtime`: that one
+ * alone; NULL: all that can be set. */
+YARN_MUST_CHECK int yarn_jit_set(const char *runtime);
 
 /* Files that the processes of these dumps left, and that are older than no dump's start: names are
  * in the dumps. */

@@ -32,6 +32,7 @@ enum {
     TREE,
     WAIT,
     REQUIRE_SAMPLES,
+    PYTHON,
 };
 
 /* Why -g has no value here: users of perf type it without one. */
@@ -50,6 +51,7 @@ static const struct yarn_argument arguments[] = {
     {"wait", 0, "command|tree", "with --outside: until the command has ended, or all of its tree",
      WAIT},
     {"inside", 0, NULL, "record by the preload, which is the default", INSIDE},
+    {"python", 0, NULL, "of what --jit sets, Python's alone", PYTHON},
     {"require-samples", 0, NULL, "status 3 where nothing was sampled", REQUIRE_SAMPLES},
     {"help", 'h', NULL, "this text", YARN_ARGUMENT_HELP},
     {0},
@@ -167,12 +169,14 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     request->attach.has_tree |= id == TREE;
     if (id == WAIT)
         return take_wait(request, value, ret_right);
+    if (id == PYTHON)
+        return yarn_jit_set("Python");
     request->needs_samples |= id == REQUIRE_SAMPLES;
     if (id >= STACKS)
         return 0;
     enum yarn_option option = (enum yarn_option)(id - FIRST_OPTION);
     if (option == YARN_OPTION_JIT)
-        return yarn_jit_set();
+        return yarn_jit_set(NULL);
     value = form_of(option, value);
     int err = yarn_options_set(&request->options, &request->arena, option, value, &fault);
     *ret_right = fault.right;
