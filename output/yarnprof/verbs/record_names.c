@@ -47,11 +47,12 @@ int yarn_jit_set(const char *name)
             err = set_one(runtime, &done);
     if (err || !done.size)
         return err;
-    yarn_complain("record",
-                  "%s sets %s; Python's calls take 1.4 to 1.8 times as long with it, and its "
-                  "recursion limit is reached earlier; each process writes /tmp/perf-PID.map, which "
-                  "is removed at the end",
-                  name ? "--python" : "--jit", bytes);
+    yarn_complain(
+        "record",
+        "%s sets %s; Python's calls take 1.4 to 1.8 times as long with it, and its "
+        "recursion limit is reached earlier; each process writes /tmp/perf-PID.map, which "
+        "is removed at the end",
+        name ? "--python" : "--jit", bytes);
     return yarn_launch_set(VARIABLE, bytes);
 }
 

@@ -131,7 +131,7 @@ static int show(struct request *request, char *const *paths,
     if (status < 0 || err)
         status = yarn_out_finish(&request->view.out, "diff", err);
     if (!err && request->growth.text && request->view.out.format == YARN_OUT_CSV)
-        yarn_diff_verdict_print(&diff, &request->growth, &view.verdict, stderr);
+        yarn_diff_verdict_print(&diff, &request->options, &request->growth, &view.verdict, stderr);
     yarn_diff_fini(&diff);
     if (status == 0 && request->growth.text && !view.verdict.nr_judged)
         return YARN_STATUS_FAILED;

@@ -63,16 +63,36 @@ static void judge(const struct yarn_diff_limit *limit, const struct yarn_change 
     verdict->percent = percent;
 }
 
+/* A growth of so many percent is within noise. */
+static double reach_of(const struct yarn_change *change)
+{
+    return change->values[0] > 0 ? 50 * (change->high - change->low) / change->values[0] : 0;
+}
+
 /* How well the total is known that is known least. */
 static void look_at_total(const struct yarn_diff *diff, const struct yarn_diff_limit *limit,
                           const struct yarn_change *change, struct yarn_diff_verdict *verdict)
 {
-    double reach = (change->high - change->low) / 2;
-    double percent = change->values[0] > 0 ? 100 * reach / change->values[0] : 0;
+    double percent = reach_of(change);
     if (percent <= verdict->seen_percent)
         return;
     verdict->seen_percent = percent;
     verdict->nr_runs = runs_that_tell(diff, percent, limit->percent);
+}
+
+/* How well the function is known that took most. Why not the one that is known least: of many that
+ * match it is one of a few samples, which no number of runs would tell. */
+static void look_at_row(const struct yarn_diff *diff, const struct yarn_diff_options *options,
+                        const struct yarn_diff_limit *limit, const struct yarn_diff_row *row,
+                        struct yarn_diff_verdict *verdict)
+{
+    const struct yarn_change *change = &row->changes[options->scale][options->part];
+    const struct yarn_diff_row *before = verdict->greatest;
+    if (before && before->changes[options->scale][options->part].values[0] >= change->values[0])
+        return;
+    verdict->greatest = row;
+    verdict->seen_percent = reach_of(change);
+    verdict->nr_runs = runs_that_tell(diff, verdict->seen_percent, limit->percent);
 }
 
 struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
@@ -96,11 +116,13 @@ struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
             continue;
         verdict.nr_matching++;
         judge(limit, &row->changes[options->scale][options->part], row->event, row, &verdict);
+        look_at_row(diff, options, limit, row, &verdict);
     }
     return verdict;
 }
 
-void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_diff_limit *limit,
+void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_diff_options *options,
+                             const struct yarn_diff_limit *limit,
                              const struct yarn_diff_verdict *verdict, FILE *file)
 {
     if (!verdict->nr_judged) {
@@ -112,9 +134,17 @@ void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_dif
         return;
     }
     if (!verdict->is_exceeded) {
-        (void)fprintf(file, "passed: %s grew by more than %g %% beyond noise",
-                      limit->has_function ? "no such function" : "no total", limit->percent);
-        if (verdict->nr_runs)
+        (void)fprintf(file, "passed: %s by more than %g %% beyond noise",
+                      !limit->has_function              ? "no total grew"
+                      : options->part == YARN_DIFF_SELF ? "no such function grew in itself"
+                                                        : "no such function grew with its callees",
+                      limit->percent);
+        if (verdict->nr_runs && verdict->greatest)
+            (void)fprintf(file, "; %.1f %% of %s is within it: about %zu runs a side would tell",
+                          verdict->seen_percent,
+                          diff->match.functions[verdict->greatest->function].name,
+                          verdict->nr_runs);
+        else if (verdict->nr_runs)
             (void)fprintf(file, "; %.1f %% is within it: about %zu runs a side would tell",
                           verdict->seen_percent, verdict->nr_runs);
         (void)fputc('\n', file);
@@ -150,8 +180,7 @@ static void put_verdict(const struct yarn_diff *diff, const struct yarn_diff_lim
     }
     if (limit->has_function)
         yarn_json_u64(json, "functions", verdict->nr_matching);
-    else
-        yarn_json_real(json, "within_noise_percent", verdict->seen_percent);
+    yarn_json_real(json, "within_noise_percent", verdict->seen_percent);
     yarn_json_u64_if(json, "runs_that_would_tell", verdict->nr_runs, verdict->nr_runs);
     yarn_json_end_object(json);
 }
@@ -577,7 +606,7 @@ static void print_text(const struct yarn_diff_view *view, const struct yarn_out 
     print_rows(view, out, &(struct yarn_show_table){.out = out, .self = view, .parts = {texts}});
     print_missing(view, out);
     if (view->growth->text)
-        yarn_diff_verdict_print(view->diff, view->growth, &view->verdict, out->file);
+        yarn_diff_verdict_print(view->diff, view->options, view->growth, &view->verdict, out->file);
 }
 
 static const char *const sides[] = {"before", "after"};

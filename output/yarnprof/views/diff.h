@@ -20,16 +20,17 @@ struct yarn_diff_limit {
 };
 
 /* The function or total that grew the most of those that grew too much; else the total that is
- * known least. */
+ * known least, or of the functions that were asked for the one that took most. */
 struct yarn_diff_verdict {
     bool is_exceeded;
     uint32_t event;
     const struct yarn_diff_row *row; /* NULL: the event's total */
     double percent;                  /* it grew by so much; infinite where there was none before */
-    double seen_percent;             /* what grew less is within noise */
-    size_t nr_judged;                /* events that both sides recorded */
-    size_t nr_matching;              /* rows of functions that were asked for */
-    size_t nr_runs;                  /* so many a side would tell the limit; 0: these do */
+    double seen_percent;             /* what grew less is within noise, of the total or: */
+    const struct yarn_diff_row *greatest; /* of the functions that were asked for; NULL: none */
+    size_t nr_judged;                     /* events that both sides recorded */
+    size_t nr_matching;                   /* rows of functions that were asked for */
+    size_t nr_runs;                       /* so many a side would tell the limit; 0: these do */
 };
 
 /* -EINVAL. */
@@ -40,7 +41,8 @@ struct yarn_diff_verdict yarn_diff_judge(const struct yarn_diff *diff,
                                          const struct yarn_diff_options *options,
                                          const struct yarn_diff_limit *limit);
 /* One line. */
-void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_diff_limit *limit,
+void yarn_diff_verdict_print(const struct yarn_diff *diff, const struct yarn_diff_options *options,
+                             const struct yarn_diff_limit *limit,
                              const struct yarn_diff_verdict *verdict, FILE *file);
 
 struct yarn_diff_view {

@@ -106,11 +106,11 @@ class Diff(unittest.TestCase):
             ("99%", "failed: the total of cpu-clock grew by 100.0 %, more than 99 %"),
             ("99:^s", "failed: slower of cpu-clock grew by 200.0 %, more than 99 %"),
             ("99%:steady", "failed: steady of cpu-clock grew by 100.0 %, more than 99 %"),
-            ("0:fresh", "passed: no such function grew by more than 0 % beyond noise"),
+            ("0:fresh", "passed: no such function grew in itself by more than 0 % beyond noise"),
             ("100", "passed: no total grew by more than 100 % beyond noise"),
-            ("0:gone", "passed: no such function grew by more than 0 % beyond noise"),
+            ("0:gone", "passed: no such function grew in itself by more than 0 % beyond noise"),
             ("0:misspelt", "passed: no function is called misspelt"),
-            ("0:^main$", "passed: no such function grew by more than 0 % beyond noise"),
+            ("0:^main$", "passed: no such function grew in itself by more than 0 % beyond noise"),
         ):
             with self.subTest(limit=limit):
                 done = self.run_diff(f"--fail-on={limit}", *pair)
@@ -126,6 +126,11 @@ class Diff(unittest.TestCase):
         self.assertEqual(equal.returncode, 0)
         # 1.96 sqrt(2 * 2001) of 2000 samples are 6.2 %.
         self.assertIn("6.2 % is within it: about 2 runs a side would tell", equal.stdout)
+        few = self.run_diff("--fail-on=1:steady|main", "after.dump", "after.dump")
+        self.assertRegex(few.stdout.splitlines()[-1], r"[0-9.]+ % of steady is within it: about \d+ runs a side would tell$")
+        total = self.run_diff("--fail-on=99:^main$", "--sort=total", *pair)
+        self.assertEqual((total.returncode, total.stdout.splitlines()[-1]),
+                         (3, "failed: main of cpu-clock grew by 100.0 %, more than 99 %"))
         for wrong in ("", "x", "-1", "inf", "nan", "5:", "5:(", "5x"):
             self.assertEqual(self.run_diff(f"--fail-on={wrong}", *pair).returncode, 2, wrong)
 
