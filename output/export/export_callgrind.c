@@ -254,7 +254,7 @@ static void put_head(const struct callgrind *callgrind)
                   callgrind->export->version);
     if (dump != YARN_DUMP_NONE) {
         (void)fprintf(file, "pid: %u\ncmd: ", profile->dumps[dump].process.pid);
-        (void)fputs(yarn_profile_text(profile, profile->dumps[dump].comm), file);
+        (void)fputs(yarn_profile_text(profile, profile->dumps[dump].program), file);
         (void)fputc('\n', file);
     }
     uint64_t kernel_ns = 0;

@@ -213,7 +213,7 @@ static void put_names(const struct chrome *chrome)
         const struct yarn_track *track = &chrome->tracks.list[i];
         const struct yarn_profile_dump *dump =
             &profile->dumps[profile->threads[track->thread].dump];
-        put_name(chrome, "process_name", yarn_profile_text(profile, dump->comm), track->thread);
+        put_name(chrome, "process_name", yarn_profile_text(profile, dump->program), track->thread);
         put_name(chrome, "thread_name", yarn_profile_text(profile, track->comm), track->thread);
     }
 }

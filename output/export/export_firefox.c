@@ -267,7 +267,7 @@ static void put_thread_head(const struct firefox *firefox, const struct yarn_tra
     print_pid(profile, thread->dump, pid, sizeof pid);
     yarn_json_text(json, "name", name);
     yarn_json_bool(json, "isMainThread", is_first_event && thread->tid == dump->process.pid);
-    yarn_json_text(json, "processName", yarn_profile_text(profile, dump->comm));
+    yarn_json_text(json, "processName", yarn_profile_text(profile, dump->program));
     yarn_json_text(json, "processType", "default");
     yarn_json_text(json, "pid", pid);
     yarn_json_text(json, "tid", tid);
@@ -403,7 +403,7 @@ static void put_meta(const struct firefox *firefox)
     yarn_json_u64(json, "version", GECKO_VERSION);
     yarn_json_u64(json, "preprocessedProfileVersion", FORMAT_VERSION);
     yarn_json_text(json, "product",
-                   dump ? yarn_profile_text(profile, profile->dumps[main_dump].comm) : "yarn");
+                   dump ? yarn_profile_text(profile, profile->dumps[main_dump].program) : "yarn");
     yarn_json_text(json, "importedFrom", "yarn");
     yarn_json_text(json, "platform", "Linux");
     if (dump)

@@ -211,7 +211,7 @@ static void begin_dump(struct perf_data *perf, uint32_t number, uint64_t time_ns
     const struct yarn_profile_dump *dump = &profile->dumps[number];
     uint32_t pid = dump->process.pid;
     perf->dumps[number] = 1;
-    put_comm(perf, pid, pid, time_ns, dump->comm, MISC_COMM_EXEC);
+    put_comm(perf, pid, pid, time_ns, dump->program, MISC_COMM_EXEC);
     for (size_t i = 0; i < perf->mappings.count; i++) {
         const struct yarn_export_mapping *mapping = &perf->mappings.list[i];
         bool is_generated = mapping->kind == KIND_ANONYMOUS;

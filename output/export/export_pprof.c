@@ -264,7 +264,7 @@ static void put_labels(struct pprof *pprof, const struct yarn_export_sample *sam
     put_label(pprof, "thread", yarn_profile_text(profile, sample->comm), 0);
     if (sample->thread != YARN_DUMP_NONE)
         put_label(pprof, "tid", NULL, profile->threads[sample->thread].tid);
-    put_label(pprof, "process", yarn_profile_text(profile, dump->comm), 0);
+    put_label(pprof, "process", yarn_profile_text(profile, dump->program), 0);
     put_label(pprof, "pid", NULL, dump->process.pid);
     put_label(pprof, "command", yarn_profile_text(profile, dump->command), 0);
     if (dump->process.host.size)

@@ -237,7 +237,7 @@ static int put_all(struct speedscope *speedscope)
     yarn_json_text(json, "exporter", exporter);
     uint32_t dump = yarn_export_main_dump(profile);
     if (dump != YARN_DUMP_NONE)
-        yarn_json_text(json, "name", yarn_profile_text(profile, profile->dumps[dump].comm));
+        yarn_json_text(json, "name", yarn_profile_text(profile, profile->dumps[dump].program));
     yarn_json_u64(json, "activeProfileIndex", heaviest(&speedscope->tracks));
     put_frames(speedscope);
     yarn_json_begin_array(json, "profiles");

@@ -51,7 +51,7 @@ void yarn_track_name(const struct yarn_track *track, const struct yarn_export *e
     bool is_only = profile->nr_events < 2;
     if (profile->nr_dumps > 1)
         (void)snprintf(process, sizeof process, " of %.64s %u",
-                       yarn_profile_text(profile, dump->comm), dump->process.pid);
+                       yarn_profile_text(profile, dump->program), dump->process.pid);
     (void)snprintf(ret_text, size, "%.64s %u%s%s%.64s", yarn_profile_text(profile, track->comm),
                    thread->tid, process, is_only ? "" : " ",
                    is_only ? "" : yarn_profile_text(profile, profile->events[track->event].name));

@@ -91,7 +91,7 @@ static uint32_t text_of(const struct yarn_profile *profile, enum yarn_by by, uin
     case YARN_BY_THREAD:
         return profile->threads[key].comm;
     case YARN_BY_PROCESS:
-        return profile->dumps[key].comm;
+        return profile->dumps[key].program;
     case YARN_BY_EVENT:
         return profile->events[key].name;
     default:

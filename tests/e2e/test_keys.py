@@ -4,6 +4,7 @@ shell, which is dash, is run as sh, by a link of another name and as a script's 
 
 import os
 import pathlib
+import re
 import time
 
 import harness
@@ -41,6 +42,11 @@ class Keys(harness.Case):
         folder = self.recorded(YARN_EVENTS="cpu-clock")
         processes = harness.report(folder, "--by=process")["rows"]
         self.assertEqual({row["process"] for row in processes}, {"dash"})
+        self.assertEqual({row["program"] for row in processes}, {"sh", "renamed"})
+        shown = harness.yarnprof("report", "--by=process", folder).stdout.decode()
+        self.assertEqual(set(re.findall(r"% +[0-9]+ +[0-9.]+ m?s  (\S+) ", shown)), {"sh", "renamed"})
+        (one,) = (dump["path"] for dump in harness.info(folder) if dump["process"]["argv"][0] == str(self.link))
+        self.assertRegex(harness.yarnprof("sched", one).stdout.decode(), r"^renamed, pid ")
         self.assertEqual(len(processes), 4)
         whole = sum(row["samples"] for row in processes)
         programs = self.samples(folder, "program")

@@ -372,7 +372,7 @@ void yarn_page_about_threads(const struct yarn_page_graph *graph, FILE *file)
                       "data-image=%u data-process=\"",
                       lane->side, thread->tid, dump->process.pid, lane->count, lane->run,
                       thread->dump);
-        yarn_html_text(file, yarn_profile_text(profile, dump->comm));
+        yarn_html_text(file, yarn_profile_text(profile, dump->program));
         (void)fputs("\">", file);
         if (lane->count == 1 || is_named)
             yarn_html_text(file, yarn_profile_text(profile, thread->comm));

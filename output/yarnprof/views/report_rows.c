@@ -189,6 +189,11 @@ static void get_process(struct yarn_show_cell *cell)
     show_string(cell, dump_of(cell)->comm);
 }
 
+static void get_program(struct yarn_show_cell *cell)
+{
+    show_string(cell, dump_of(cell)->program);
+}
+
 static void get_pid(struct yarn_show_cell *cell)
 {
     yarn_show_u64(cell, dump_of(cell)->process.pid);
@@ -247,6 +252,7 @@ static void get_text(struct yarn_show_cell *cell)
 #define NO_MODULE YARN_SHOW_COLUMN("module", NULL, JSON_ONLY)
 #define PROCESS                                                                                    \
     YARN_SHOW_COLUMN("process", NULL, .get = get_process),                                         \
+        YARN_SHOW_COLUMN("program", NULL, .get = get_program, JSON_ONLY),                          \
         YARN_SHOW_COLUMN("pid", NULL, .get = get_pid)
 
 enum { KEY_COLUMNS = 12 };

@@ -36,7 +36,7 @@ void yarn_report_get_detail(struct yarn_show_cell *cell)
     } else if (report->rows.by == YARN_BY_THREAD) {
         const struct yarn_profile_thread *thread = &profile->threads[key];
         const struct yarn_profile_dump *dump = &profile->dumps[thread->dump];
-        yarn_show_add(cell, "%u of %s %u", thread->tid, yarn_profile_text(profile, dump->comm),
+        yarn_show_add(cell, "%u of %s %u", thread->tid, yarn_profile_text(profile, dump->program),
                       dump->process.pid);
     } else if (report->rows.by == YARN_BY_PROCESS) {
         yarn_show_u64(cell, profile->dumps[key].process.pid);

@@ -136,7 +136,7 @@ static void print_head(const struct yarn_sched_view *view, const struct yarn_out
     const struct yarn_profile *profile = view->profile;
     (void)fputs(yarn_out_paint(out, YARN_PAINT_HEAD), out->file);
     if (profile->nr_dumps == 1) {
-        yarn_print_cut(out, yarn_profile_text(profile, profile->dumps[0].comm), 0);
+        yarn_print_cut(out, yarn_profile_text(profile, profile->dumps[0].program), 0);
         (void)fprintf(out->file, ", pid %u", profile->dumps[0].process.pid);
     } else {
         (void)fputs(yarn_number_of_things(profile->nr_dumps, "dump").text, out->file);
