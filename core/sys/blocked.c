@@ -18,11 +18,13 @@ int yarn_blocked_open(const struct yarn_target *target, pid_t tid)
     return yarn_file_open(YARN_FILE_CWD, path.data);
 }
 
-bool yarn_blocked_read(int fd, struct yarn_blocked *ret_blocked)
+int yarn_blocked_read(int fd, struct yarn_blocked *ret_blocked)
 {
     char text[TEXT_BYTES];
     ssize_t size = yarn_file_read_at(fd, text, sizeof text, 0);
-    return size > 0 && yarn_blocked_parse(text, (size_t)size, ret_blocked);
+    if (size == -EPERM || size == -EACCES || size == -ESRCH)
+        return (int)size;
+    return size > 0 && yarn_blocked_parse(text, (size_t)size, ret_blocked) ? 0 : -EAGAIN;
 }
 
 /* ---- the text ---- */

@@ -25,8 +25,9 @@ struct yarn_blocked {
 /* A descriptor to keep, or a negative errno. */
 YARN_MUST_CHECK int yarn_blocked_open(const struct yarn_target *target, pid_t tid);
 
-/* False where the thread runs, could run, or has gone. */
-YARN_MUST_CHECK bool yarn_blocked_read(int fd, struct yarn_blocked *ret_blocked);
+/* -EAGAIN: the thread runs, or could; -ESRCH: it has gone; -EPERM, -EACCES: it is not to be read.
+ */
+YARN_MUST_CHECK int yarn_blocked_read(int fd, struct yarn_blocked *ret_blocked);
 
 /* The text of such a file; false where it does not say where the thread is. */
 YARN_MUST_CHECK bool yarn_blocked_parse(const char *text, size_t size,

@@ -122,18 +122,6 @@ static void read_notes(struct yarn_recording *recording, bool is_due)
                                     recording->drained_ns, is_due);
 }
 
-static void note_slower_off_cpu(struct yarn_recording *recording)
-{
-    uint64_t period_ns = recording->pipeline.off_cpu.waits.period_ns;
-    recording->off_cpu_event.spec.period = period_ns;
-    YARN_WARN(recording->messages,
-              "off-cpu looks each %lu ms from now on: there were more than 2000 looks a second",
-              period_ns / YARN_NS_PER_MS);
-    if (yarn_process_dump_begin(&recording->dump))
-        yarn_preamble_write_off_cpu(recording->dump.writer, recording->job,
-                                    &recording->off_cpu_event);
-}
-
 uint64_t yarn_recording_off_cpu_timeout_ns(const struct yarn_recording *recording, uint64_t now_ns,
                                            bool is_asleep)
 {
@@ -179,9 +167,8 @@ size_t yarn_recording_drain(struct yarn_recording *recording, bool *ret_has_news
     }
     read_notes(recording, false);
     follow_switches(recording);
-    if (yarn_off_cpu_sample_due(&recording->pipeline.off_cpu,
-                                recording->drained_ns - YARN_MERGE_MARGIN_NS))
-        note_slower_off_cpu(recording);
+    (void)yarn_off_cpu_sample_due(&recording->pipeline.off_cpu,
+                                  recording->drained_ns - YARN_MERGE_MARGIN_NS);
     yarn_recording_report_failures(recording);
     return count;
 }

@@ -34,10 +34,8 @@ struct yarn_recording {
     bool is_held;                 /* disabled by a seal, enabled before it */
     bool holds_off_cpu;           /* stopped by a seal, on before it */
     bool is_sealed;               /* the dump has its end, for an exec */
-    bool has_reported_no_samples, has_reported_refused_off_cpu, has_reported_refused_threads,
-        has_reported_core_back;
-    uint32_t reported_holds;                /* of the session's */
-    struct yarn_event_status off_cpu_event; /* off-cpu, where it is asked for */
+    bool has_reported_no_samples, has_reported_refused_threads, has_reported_core_back;
+    uint32_t reported_holds; /* of the session's */
     struct yarn_pipeline pipeline;
     struct yarn_session session;
     struct yarn_process_dump dump;

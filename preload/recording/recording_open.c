@@ -108,22 +108,9 @@ static const char *why_no_off_cpu(const struct yarn_recording *recording)
 /* The event off-cpu, where it is asked for. */
 static int open_off_cpu(struct yarn_recording *recording)
 {
-    const struct yarn_job *job = recording->job;
-    struct yarn_event_status *event = &recording->off_cpu_event;
     struct yarn_pipeline *pipeline = &recording->pipeline;
-    if (job->nr_perf_events == job->events.count)
-        return 0;
-    *event = (struct yarn_event_status){.spec = job->events.specs[job->nr_perf_events]};
-    event->format = yarn_span_of_text(YARN_OFF_CPU_FORMAT);
-    recording->dump.off_cpu_event = event;
-    event->reason = why_no_off_cpu(recording);
-    if (event->reason) {
-        event->error = EOPNOTSUPP;
-        YARN_WARN(recording->messages, "%s: %s", event->spec.name, event->reason);
-        return 0;
-    }
     int err = yarn_off_cpu_open(&pipeline->off_cpu, &recording->dump, pipeline->unwinder,
-                                &pipeline->stacks);
+                                &pipeline->stacks, why_no_off_cpu(recording));
     return err ? yarn_failure_note(&recording->failure, "no memory for off-cpu", err) : 0;
 }
 

@@ -70,7 +70,6 @@ static bool is_first(bool is_so, bool *was_so)
 void yarn_recording_report_failures(struct yarn_recording *recording)
 {
     const struct yarn_session_report *report = &recording->session.report;
-    int refusal = recording->pipeline.off_cpu.refusal;
     if (report->failure)
         yarn_failure_note(&recording->failure, report->failure, report->failure_error);
     note_holds(recording, report->holds & ~recording->reported_holds);
@@ -82,13 +81,6 @@ void yarn_recording_report_failures(struct yarn_recording *recording)
     if (is_first(report->nr_refused_threads, &recording->has_reported_refused_threads))
         YARN_WARN(recording->messages, "threads were not sampled: %s",
                   yarn_probe_thread_reason(report->thread_refusal));
-    /* For example of a process that forbids to be read by others (PR_SET_DUMPABLE), or without a
-     * /proc of its namespace: what was opened before stays readable. */
-    if (is_first(refusal, &recording->has_reported_refused_off_cpu))
-        YARN_WARN(recording->messages, "off-cpu: some threads could not be looked at: %s",
-                  refusal == -EMFILE || refusal == -ENFILE
-                      ? "there are no descriptors for it"
-                      : "their files in /proc are not readable");
 }
 
 void yarn_recording_report_deeper(struct yarn_recording *recording, uint32_t before)

@@ -6,6 +6,7 @@
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 #include "core/sys/process.h"
+#include "recording/dump/preamble.h"
 
 enum {
     FILES_MAX = 256, /* kept open: opening one costs five times as much as reading it */
@@ -35,11 +36,17 @@ static bool has_thread(const struct yarn_off_cpu *off_cpu, uint32_t tid)
 
 /* ---- what is stored ---- */
 
+static bool begin_dump(struct yarn_off_cpu *off_cpu)
+{
+    return off_cpu->begin_dump ? off_cpu->begin_dump(off_cpu->self)
+                               : yarn_process_dump_begin(off_cpu->dump);
+}
+
 static void write(void *self, const struct yarn_wait *wait, uint64_t weight_ns, uint64_t time_ns)
 {
     struct yarn_off_cpu *off_cpu = self;
     const struct yarn_wait_place *place = &wait->place;
-    if (!yarn_process_dump_begin(off_cpu->dump))
+    if (!begin_dump(off_cpu))
         return;
     struct yarn_dump_writer *writer = off_cpu->dump->writer;
     bool is_known = place->epoch == yarn_dump_writer_epoch(writer);
@@ -66,8 +73,23 @@ static void release(void *self, struct yarn_wait *wait)
     wait->fd = -1;
 }
 
+static void open_event(struct yarn_off_cpu *off_cpu, const char *why_not)
+{
+    struct yarn_process_dump *dump = off_cpu->dump;
+    off_cpu->event = (struct yarn_event_status){
+        .spec = dump->job->events.specs[dump->job->nr_perf_events],
+        .format = yarn_span_of_text(YARN_OFF_CPU_FORMAT),
+        .reason = why_not,
+        .error = why_not ? EOPNOTSUPP : 0,
+    };
+    dump->off_cpu_event = &off_cpu->event;
+    if (why_not)
+        YARN_WARN(dump->messages, "%s: %s", off_cpu->event.spec.name, why_not);
+}
+
 int yarn_off_cpu_open(struct yarn_off_cpu *off_cpu, struct yarn_process_dump *dump,
-                      struct yarn_unwinder *unwinder, struct yarn_stack_store *stacks)
+                      struct yarn_unwinder *unwinder, struct yarn_stack_store *stacks,
+                      const char *why_not)
 {
     const struct yarn_waits_listener listener = {
         .self = off_cpu, .write = write, .release = release};
@@ -76,7 +98,12 @@ int yarn_off_cpu_open(struct yarn_off_cpu *off_cpu, struct yarn_process_dump *du
         .unwinder = unwinder,
         .stacks = stacks,
     };
-    int err = yarn_waits_open(&off_cpu->waits, dump->off_cpu_event->spec.period, &listener);
+    if (dump->job->nr_perf_events == dump->job->events.count)
+        return 0;
+    open_event(off_cpu, why_not);
+    if (why_not)
+        return 0;
+    int err = yarn_waits_open(&off_cpu->waits, off_cpu->event.spec.period, &listener);
     off_cpu->windows = yarn_pages_map(sizeof *off_cpu->windows);
     off_cpu->queued = yarn_pages_map(QUEUED_BYTES);
     if (!err && (!off_cpu->windows || !off_cpu->queued))
@@ -91,7 +118,8 @@ void yarn_off_cpu_close(struct yarn_off_cpu *off_cpu)
     yarn_waits_close(&off_cpu->waits);
     yarn_pages_unmap(off_cpu->windows, sizeof *off_cpu->windows);
     yarn_pages_unmap(off_cpu->queued, QUEUED_BYTES);
-    *off_cpu = YARN_OFF_CPU_CLOSED;
+    off_cpu->windows = NULL;
+    off_cpu->queued = NULL;
 }
 
 /* ---- one look ---- */
@@ -107,7 +135,7 @@ static int read_blocked(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait,
         return -ESRCH;
     if (fd < 0)
         return fd;
-    int err = yarn_blocked_read(fd, ret_blocked) ? 0 : -EAGAIN;
+    int err = yarn_blocked_read(fd, ret_blocked);
     if (!is_kept && off_cpu->nr_files < FILES_MAX && yarn_process_has_spare_files(FILES_SPARE)) {
         wait->fd = fd;
         off_cpu->nr_files++;
@@ -131,7 +159,7 @@ static void note_lock(const struct yarn_off_cpu *off_cpu, uint32_t waiter,
 static bool intern(struct yarn_off_cpu *off_cpu, const struct yarn_wait *wait,
                    struct yarn_wait_place *place)
 {
-    if (!yarn_process_dump_begin(off_cpu->dump))
+    if (!begin_dump(off_cpu))
         return false;
     struct yarn_dump_writer *writer = off_cpu->dump->writer;
     struct yarn_queued *queued = off_cpu->queued;
@@ -156,6 +184,24 @@ static bool is_still_at(const struct yarn_off_cpu *off_cpu, const struct yarn_wa
     return read_clock(off_cpu, wait->tid, &cpu_ns) && cpu_ns == wait->cpu_ns;
 }
 
+/* For example of a process that forbids to be read by others (PR_SET_DUMPABLE), or without a /proc
+ * of its namespace: what was opened before stays readable. How long it waits is known by its
+ * switches. */
+static void pass_over(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait, int refusal)
+{
+    const struct yarn_wait_place nowhere = {
+        .stack = YARN_DUMP_NONE, .stack_end = YARN_DUMP_STACK_NONE, .is_leaf_unknown = true};
+    uint64_t now_ns = now();
+    if (!off_cpu->refusal)
+        YARN_WARN(off_cpu->dump->messages, "off-cpu: some threads could not be looked at: %s",
+                  refusal == -EMFILE || refusal == -ENFILE
+                      ? "there are no descriptors for it"
+                      : "their files in /proc are not readable");
+    off_cpu->refusal = refusal;
+    if (wait->state == YARN_WAIT_BLOCKED && !off_cpu->waits.is_by_clock)
+        yarn_waits_add_look(&off_cpu->waits, wait, now_ns, now_ns, &nowhere);
+}
+
 static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
 {
     struct yarn_waits *waits = &off_cpu->waits;
@@ -169,8 +215,8 @@ static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
     int err = read_blocked(off_cpu, wait, &blocked);
     if (err == -EAGAIN && !waits->is_by_clock)
         yarn_waits_miss(waits, wait, from_ns);
-    else if (err && err != -ESRCH && err != -EAGAIN && !off_cpu->refusal)
-        off_cpu->refusal = err;
+    else if (err && err != -ESRCH && err != -EAGAIN)
+        pass_over(off_cpu, wait, err);
     if (err)
         return;
     off_cpu->queued->nr_kernel = 0;
@@ -208,6 +254,12 @@ void yarn_off_cpu_start(struct yarn_off_cpu *off_cpu)
     add_threads(off_cpu, now_ns);
 }
 
+void yarn_off_cpu_start_at_birth(struct yarn_off_cpu *off_cpu, uint64_t since_ns)
+{
+    if (off_cpu->windows)
+        yarn_waits_start(&off_cpu->waits, since_ns);
+}
+
 void yarn_off_cpu_go_by_clock(struct yarn_off_cpu *off_cpu)
 {
     if (off_cpu->windows)
@@ -230,19 +282,42 @@ void yarn_off_cpu_stop(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
     account(off_cpu, now_ns);
 }
 
-static bool run_round(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
+static void note_period(struct yarn_off_cpu *off_cpu)
 {
+    struct yarn_process_dump *dump = off_cpu->dump;
+    off_cpu->event.spec.period = off_cpu->waits.period_ns;
+    YARN_WARN(dump->messages,
+              "off-cpu looks each %lu ms from now on: there were more than 2000 looks a second",
+              off_cpu->event.spec.period / YARN_NS_PER_MS);
+    if (dump->writer)
+        yarn_preamble_write_off_cpu(dump->writer, dump->job, &off_cpu->event);
+}
+
+static size_t run_round(struct yarn_off_cpu *off_cpu, uint64_t now_ns)
+{
+    size_t count = 0;
     struct yarn_wait *wait = NULL;
     uint64_t end_ns = now_ns + ROUND_MOST_NS;
     if (off_cpu->waits.is_by_clock)
         add_threads(off_cpu, now_ns);
     yarn_waits_begin_round(&off_cpu->waits, now_ns);
-    for (unsigned i = 1; (wait = yarn_waits_next(&off_cpu->waits, wait)); i++) {
-        if (i % LOOKS_A_CLOCK == 0 && now() >= end_ns)
+    while ((wait = yarn_waits_next(&off_cpu->waits, wait))) {
+        if (++count % LOOKS_A_CLOCK == 0 && now() >= end_ns)
             break;
         sample_thread(off_cpu, wait);
     }
-    return yarn_waits_end_round(&off_cpu->waits, wait, now());
+    if (yarn_waits_end_round(&off_cpu->waits, wait, now()))
+        note_period(off_cpu);
+    return count;
+}
+
+void yarn_off_cpu_slow_down(struct yarn_off_cpu *off_cpu, uint64_t period_ns)
+{
+    if (!off_cpu->windows || off_cpu->waits.period_ns >= period_ns)
+        return;
+    off_cpu->waits.period_ns = period_ns;
+    off_cpu->waits.nr_looks = 0;
+    note_period(off_cpu);
 }
 
 /* Numbers of stacks are of no use in a new epoch: places are looked up anew. */
@@ -255,15 +330,15 @@ static void follow_epoch(struct yarn_off_cpu *off_cpu)
     off_cpu->epoch = epoch;
 }
 
-bool yarn_off_cpu_sample_due(struct yarn_off_cpu *off_cpu, uint64_t seen_ns)
+size_t yarn_off_cpu_sample_due(struct yarn_off_cpu *off_cpu, uint64_t seen_ns)
 {
     if (!off_cpu->waits.is_on)
-        return false;
+        return 0;
     yarn_waits_update(&off_cpu->waits, seen_ns);
     account(off_cpu, seen_ns);
     uint64_t now_ns = now();
     if (now_ns < off_cpu->waits.due_ns)
-        return false;
+        return 0;
     follow_epoch(off_cpu);
     return run_round(off_cpu, now_ns);
 }

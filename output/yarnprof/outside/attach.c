@@ -15,9 +15,6 @@
 
 enum { ROUNDS_MAX = 200, THREADS_MORE = 1024, LATER_LOOKS = 2 };
 
-/* Between two passes: a ring wakes its reader with each thread that ends. */
-#define PAUSE_NS (5 * YARN_NS_PER_MS)
-
 /* After the rounds, since the first: a thread that was born of none that was attached to. */
 static const uint64_t later_looks_ns[LATER_LOOKS] = {20 * YARN_NS_PER_MS, 200 * YARN_NS_PER_MS};
 
@@ -188,7 +185,7 @@ static bool is_to_end(const struct attaching *attaching)
 /* A round of the loop, each few ms. */
 static void pass(struct attaching *attaching, uint64_t most_ns)
 {
-    struct timespec pause = {.tv_nsec = (long)PAUSE_NS};
+    struct timespec pause = {.tv_nsec = (long)yarn_recorder_outside_pause_ns(&attaching->recorder)};
     (void)nanosleep(&pause, NULL);
     yarn_steering_wait(&attaching->steering, most_ns);
     yarn_recorder_outside_drain(&attaching->recorder);

@@ -35,8 +35,13 @@ int yarn_followed_new(struct yarn_followed **ret_followed, const struct yarn_job
     if (!followed)
         return -ENOMEM;
     init(followed, tree_job, session, target, nr_threads);
-    int err = yarn_pipeline_open(&followed->pipeline, &followed->dump, shared);
+    struct yarn_pipeline *pipeline = &followed->pipeline;
+    int err = yarn_pipeline_open(pipeline, &followed->dump, shared);
+    if (!err)
+        err = yarn_off_cpu_open(&pipeline->off_cpu, &followed->dump, pipeline->unwinder,
+                                &pipeline->stacks, NULL);
     if (err) {
+        yarn_pipeline_close(pipeline);
         yarn_pages_unmap(followed, sizeof *followed);
         return err;
     }

@@ -24,7 +24,7 @@ struct yarn_followed {
     struct yarn_account account;
 };
 
-/* All is borrowed. */
+/* All is borrowed. off-cpu is open where it is asked for, and not started. */
 YARN_MUST_CHECK int yarn_followed_new(struct yarn_followed **ret_followed,
                                       const struct yarn_job *tree_job,
                                       const struct yarn_session *session,

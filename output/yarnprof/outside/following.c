@@ -47,7 +47,12 @@ static bool is_wanted(const struct yarn_process_tree *tree, const struct yarn_tr
            yarn_job_is_for(options, process->run_as);
 }
 
-void yarn_tree_begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+static bool has_dump(const struct yarn_tree_process *process)
+{
+    return process->followed && yarn_process_dump_is_begun(&process->followed->dump);
+}
+
+static void begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process)
 {
     struct yarn_followed *followed = process->followed;
     if (!is_wanted(tree, process)) {
@@ -77,10 +82,31 @@ static void cover(const struct yarn_tree_pause *pause, const struct yarn_tree_pr
         yarn_coverage_start(coverage, pause->on_ns, pause->on_by);
 }
 
-bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+static bool begin_dump_of(void *self)
 {
-    if (process->is_ignored)
-        return false;
+    struct yarn_tree_process *process = self;
+    return yarn_tree_begin_following(process->tree, process) && has_dump(process);
+}
+
+/* Why since the round before, though it may have been born later: that is how long its first look
+ * stands for. */
+static void watch(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+{
+    struct yarn_off_cpu *off_cpu = &process->followed->pipeline.off_cpu;
+    process->tree = tree;
+    off_cpu->begin_dump = begin_dump_of;
+    off_cpu->self = process;
+    yarn_off_cpu_slow_down(off_cpu, tree->waits.period_ns);
+    if (yarn_tree_waits_are_on(tree) && tree->waits.is_by_clock)
+        yarn_off_cpu_go_by_clock(off_cpu);
+    else if (yarn_tree_waits_are_on(tree))
+        yarn_off_cpu_start_at_birth(off_cpu, tree->waits.round_ns);
+}
+
+bool yarn_tree_follow(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+{
+    if (process->is_ignored || process->followed)
+        return !process->is_ignored;
     yarn_tree_root_look(&process->target);
     int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target,
                                 process->nr_threads, &tree->shared);
@@ -92,15 +118,26 @@ bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_
     cover(&tree->pause, process);
     for (size_t i = 0; i < process->nr_mappings; i++)
         feed_mapping(process, &process->mappings[i]);
-    if (process->has_program)
-        yarn_tree_begin_dump(tree, process);
+    watch(tree, process);
     return true;
+}
+
+bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_process *process)
+{
+    if (!yarn_tree_follow(tree, process))
+        return false;
+    if (process->has_program && !has_dump(process) && !process->followed->failure.what)
+        begin_dump(tree, process);
+    return !process->is_ignored;
 }
 
 void yarn_tree_feed(struct yarn_tree_process *process, const struct yarn_typed_record *record)
 {
     bool is_queued = record->type == YARN_RECORD_SAMPLE || record->type == YARN_RECORD_MMAP;
-    if (process->followed && (process->has_program || is_queued))
+    bool is_kept = record->type == YARN_RECORD_SWITCH || record->type == YARN_RECORD_FORK ||
+                   record->type == YARN_RECORD_EXIT;
+    if (process->followed &&
+        (is_queued || (process->has_program && (is_kept || has_dump(process)))))
         yarn_followed_record(process->followed, record);
 }
 
@@ -113,7 +150,6 @@ static struct yarn_dump_tree_process row_of(struct yarn_process_tree *tree,
     const struct yarn_followed *followed = process->followed;
     const char *program =
         process->has_program ? process->facts.exe : yarn_tree_intern(tree, process->run_as);
-    bool has_dump = followed && yarn_process_dump_is_begun(&followed->dump);
     bool is_unknown = !process->has_program && reason == YARN_DUMP_END_EXIT;
     return (struct yarn_dump_tree_process){
         .pid = (uint32_t)process->target.pid,
@@ -122,10 +158,10 @@ static struct yarn_dump_tree_process row_of(struct yarn_process_tree *tree,
         .end_ns = tree->read_ns,
         .program = yarn_span_of_text(program ? program : ""),
         .cpu_ns = process->target.cpu_ns,
-        .sampled_ns = has_dump ? followed->account.sampled_ns : 0,
+        .sampled_ns = has_dump(process) ? followed->account.sampled_ns : 0,
         .reason = reason,
         .status = status,
-        .flags = (has_dump ? YARN_DUMP_TREE_HAS_DUMP : 0) |
+        .flags = (has_dump(process) ? YARN_DUMP_TREE_HAS_DUMP : 0) |
                  (process->target.is_cpu_estimated ? YARN_DUMP_TREE_IS_ESTIMATED : 0) |
                  (is_unknown ? YARN_DUMP_TREE_IS_UNKNOWN : 0),
     };
@@ -189,21 +225,16 @@ static void write_rows(struct yarn_process_tree *tree, bool is_last)
     yarn_tree_rows_write(&tree->rows, tree->holder->dump.writer);
 }
 
-static bool can_hold(const struct yarn_tree_process *process)
-{
-    return process->followed && yarn_process_dump_is_begun(&process->followed->dump);
-}
-
 /* The command's own dump, which there is for this; else another. */
 static void find_holder(struct yarn_process_tree *tree)
 {
     struct yarn_tree_process *process =
         yarn_processes_find(&tree->processes, (uint32_t)tree->first_pid);
-    if (process && process->has_program && !process->followed && is_wanted(tree, process))
+    if (process && process->has_program && !has_dump(process) && is_wanted(tree, process))
         (void)yarn_tree_begin_following(tree, process);
-    if (!process || !can_hold(process))
+    if (!process || !has_dump(process))
         process = yarn_processes_next(&tree->processes, NULL);
-    while (process && !can_hold(process))
+    while (process && !has_dump(process))
         process = yarn_processes_next(&tree->processes, process);
     if (!process)
         return;
@@ -232,8 +263,11 @@ void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_proces
 {
     bool is_holder = process->followed && process->followed == tree->holder;
     yarn_tree_times_on_end(&tree->times, process);
-    if (process->followed)
+    if (process->followed) {
+        uint64_t end_ns = yarn_u64_max(tree->read_ns, tree->ended_ns);
+        yarn_off_cpu_stop(&process->followed->pipeline.off_cpu, end_ns);
         yarn_followed_store(process->followed, 0);
+    }
     add_row(tree, process, reason, status);
     if (is_holder)
         end_holding(tree);

@@ -16,13 +16,13 @@ void yarn_tree_note(struct yarn_process_tree *tree, const char *failure, int err
 /* One copy of a text for all processes; NULL: no memory. */
 const char *yarn_tree_intern(struct yarn_process_tree *tree, const char *path);
 
-/* With what was seen of it before. False where it is not to be recorded. */
+/* With what was seen of it before; not its dump. False where it is not to be recorded. */
+bool yarn_tree_follow(struct yarn_process_tree *tree, struct yarn_tree_process *process);
+
+/* The same, and the dump of an image that is known, with the threads that it has. */
 bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_process *process);
 
-/* Of an image that is known, with the threads that it has. */
-void yarn_tree_begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process);
-
-/* Before it is known what the image is, there is no dump for anything but what is queued. */
+/* Before it is known what the image is, and while it has no dump, only of what needs none. */
 void yarn_tree_feed(struct yarn_tree_process *process, const struct yarn_typed_record *record);
 
 void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_process *process,

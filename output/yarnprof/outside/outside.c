@@ -9,9 +9,6 @@
 #include "output/yarnprof/outside/steering.h"
 #include "output/yarnprof/outside/wanted.h"
 
-/* Between two passes: a ring wakes its reader with each thread that ends. */
-#define PAUSE_NS (5 * YARN_NS_PER_MS)
-
 static volatile sig_atomic_t is_interrupted;
 
 static int open_recorder(struct yarn_recorder_outside *recorder, const struct yarn_job *job,
@@ -40,7 +37,8 @@ static void pass(struct yarn_steering *steering, uint64_t most_ns)
 static void follow(struct yarn_steering *steering, struct yarn_spawn *spawn)
 {
     const struct yarn_recorder_outside *recorder = steering->recorder;
-    while (!yarn_spawn_wait(spawn, recorder->is_over ? UINT64_MAX : PAUSE_NS))
+    while (!yarn_spawn_wait(spawn, recorder->is_over ? UINT64_MAX
+                                                     : yarn_recorder_outside_pause_ns(recorder)))
         pass(steering, recorder->job->options.interval_ns);
 }
 
@@ -62,7 +60,7 @@ static void follow_rest(struct yarn_steering *steering)
     /* The record of the command's end may be lost. */
     const uint64_t late_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + YARN_NS_PER_SECOND;
     while (!recorder->is_over && !is_interrupted) {
-        pass(steering, PAUSE_NS);
+        pass(steering, yarn_recorder_outside_pause_ns(recorder));
         bool is_known = yarn_process_tree_has_seen_end(&recorder->tree) ||
                         yarn_clock_ns(YARN_TIME_MONOTONIC) >= late_ns;
         if (is_known && !yarn_process_tree_has_descendants(&recorder->tree))

@@ -25,6 +25,8 @@ struct yarn_tree_thread {
     char name[16];
 };
 
+struct yarn_process_tree;
+
 struct yarn_tree_process {
     struct yarn_tree_process *next; /* of the same bucket */
     struct yarn_target target;
@@ -44,7 +46,8 @@ struct yarn_tree_process {
     struct yarn_tree_thread *threads; /* owned: those that live */
     size_t nr_threads, max_threads;
     size_t nr_unseen;               /* at most so many of them have attached_ns */
-    struct yarn_followed *followed; /* owned; NULL: it has no sample yet */
+    struct yarn_followed *followed; /* owned; NULL: nothing is recorded of it yet */
+    struct yarn_process_tree *tree; /* borrowed; NULL until then, as a rule (waits) */
 };
 
 /* With its first thread. It has what `parent` has, or where that is NULL only `facts`. NULL: no

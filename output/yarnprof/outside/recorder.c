@@ -7,10 +7,14 @@
 #include "core/base/kept_pages.h"
 #include "core/sys/clock.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/outside/waits.h"
 
 enum { REPEATS = 4, REPEAT_FACTOR = 8 };
 
 #define REPEAT_FIRST_NS (2 * YARN_NS_PER_MS)
+
+/* Between two passes: a ring wakes its reader with each thread that ends. */
+#define PAUSE_NS (5 * YARN_NS_PER_MS)
 
 int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const struct yarn_job *job)
 {
@@ -72,8 +76,21 @@ void yarn_recorder_outside_drain(struct yarn_recorder_outside *recorder)
 {
     if (recorder->is_over)
         return;
-    drain(recorder, yarn_drain_copied_ns(&recorder->drain));
+    uint64_t due_ns = yarn_tree_waits_due_ns(&recorder->tree);
+    bool is_due = yarn_clock_ns(YARN_TIME_MONOTONIC) >= due_ns;
+    if (is_due) /* what is mapped where is to be known */
+        yarn_drain_copy(&recorder->drain);
+    uint64_t until_ns = yarn_drain_copied_ns(&recorder->drain);
+    drain(recorder, until_ns);
+    yarn_tree_waits_look(&recorder->tree, until_ns);
     repeat(recorder);
+}
+
+uint64_t yarn_recorder_outside_pause_ns(const struct yarn_recorder_outside *recorder)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t due_ns = yarn_tree_waits_due_ns(&recorder->tree);
+    return yarn_u64_min(yarn_u64_minus(due_ns, now_ns), PAUSE_NS);
 }
 
 void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder,
@@ -136,6 +153,7 @@ void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder)
     while (yarn_drain_copy_rest(&recorder->drain))
         drain(recorder, yarn_drain_copied_ns(&recorder->drain));
     drain(recorder, UINT64_MAX);
+    recorder->tree.ended_ns = recorder->stopped_ns;
     recorder->is_over = true;
 }
 

@@ -28,6 +28,9 @@ struct yarn_recorder_outside {
 YARN_MUST_CHECK int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder,
                                                const struct yarn_job *job);
 
+/* The longest pause between two passes over the records now. */
+uint64_t yarn_recorder_outside_pause_ns(const struct yarn_recorder_outside *recorder);
+
 /* Sleeps until there may be something to be drained, or one of the others is readable, at most that
  * long. */
 void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder,

@@ -3,6 +3,7 @@
 
 #include "core/sys/clock.h"
 #include "output/yarnprof/io/status.h"
+#include "output/yarnprof/outside/waits.h"
 
 static int open_socket(struct yarn_steering *steering, const char *exe)
 {
@@ -36,6 +37,8 @@ void yarn_steering_wait(const struct yarn_steering *steering, uint64_t most_ns)
     struct pollfd visitors[YARN_CONTROL_FDS_MAX];
     size_t count = yarn_control_socket_watch(&steering->control, visitors);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t due_ns = yarn_tree_waits_due_ns(&steering->recorder->tree);
+    most_ns = yarn_u64_min(most_ns, yarn_u64_minus(due_ns, now_ns));
     yarn_recorder_outside_wait(steering->recorder, visitors, count,
                                yarn_schedule_wait_ns(&steering->schedule, now_ns, most_ns));
 }

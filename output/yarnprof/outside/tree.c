@@ -8,6 +8,7 @@
 #include "core/sys/clock.h"
 #include "output/yarnprof/outside/following.h"
 #include "output/yarnprof/outside/root.h"
+#include "output/yarnprof/outside/waits.h"
 
 enum { PATHS_BYTES = 64 << 20, FIRST_KEYS = 256, KEYS_MAX = 1 << 20 };
 
@@ -16,6 +17,7 @@ int yarn_process_tree_open(struct yarn_process_tree *tree, const struct yarn_job
 {
     *tree = (struct yarn_process_tree){.job = job, .session = session};
     tree->times = yarn_tree_times_of(session, &tree->processes);
+    tree->waits = yarn_tree_waits_of(job);
     yarn_arena_open(&tree->paths, PATHS_BYTES);
     int err = yarn_table_open(&tree->path_at, FIRST_KEYS, KEYS_MAX);
     if (!err)
@@ -104,7 +106,10 @@ int yarn_process_tree_add_thread(struct yarn_process_tree *tree, pid_t pid, pid_
     thread.attached_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     process->nr_unseen++;
     yarn_target_thread_name(&process->target, tid, thread.name, sizeof thread.name);
-    return yarn_tree_process_add_thread(process, &thread) ? 0 : -ENOMEM;
+    if (!yarn_tree_process_add_thread(process, &thread))
+        return -ENOMEM;
+    yarn_tree_waits_add(tree, process, (uint32_t)tid);
+    return 0;
 }
 
 bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pid, pid_t tid)
@@ -144,8 +149,7 @@ static void on_sample(struct yarn_process_tree *tree, const struct yarn_typed_re
     if (was_off(&tree->pause, record->perf.time))
         return;
     tree->nr_stray += !process;
-    if (!process || process->is_ignored ||
-        (!process->followed && !yarn_tree_begin_following(tree, process)))
+    if (!process || !yarn_tree_begin_following(tree, process))
         return;
     if (process->has_program)
         yarn_tree_feed(process, record);
@@ -265,13 +269,14 @@ static void on_mapping(struct yarn_process_tree *tree, const struct yarn_typed_r
         return;
     yarn_tree_root_look(&process->target);
     yarn_tree_process_set_program(process, mapping.path);
-    if (process->followed)
-        yarn_tree_begin_dump(tree, process);
+    if (process->followed && !yarn_tree_begin_following(tree, process))
+        return;
 }
 
 static void on_lost(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
 {
     struct yarn_tree_process *process = find(tree, record->perf.pid);
+    yarn_tree_waits_lose(tree, record->perf.time);
     bool is_counted = tree->session->report.features & YARN_ATTR_LOST;
     /* Why not where it is counted: such a record is of all events of its ring. */
     if (is_counted || !process || !process->followed || !process->has_program)
@@ -293,7 +298,7 @@ static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
     [YARN_RECORD_SAMPLE] = on_sample,  [YARN_RECORD_MMAP] = on_mapping,
     [YARN_RECORD_COMM] = on_comm,      [YARN_RECORD_FORK] = on_birth,
     [YARN_RECORD_EXIT] = on_end,       [YARN_RECORD_LOST] = on_lost,
-    [YARN_RECORD_THROTTLE] = on_other, [YARN_RECORD_SWITCH] = NULL, /* times has them */
+    [YARN_RECORD_THROTTLE] = on_other, [YARN_RECORD_SWITCH] = yarn_tree_waits_on_switch,
     [YARN_RECORD_OTHER] = NULL,        [YARN_RECORD_UNKNOWN] = on_other,
 };
 
@@ -363,6 +368,7 @@ void yarn_process_tree_pause(struct yarn_process_tree *tree, uint64_t now_ns,
                              enum yarn_dump_coverage_cause cause)
 {
     struct yarn_tree_process *process = NULL;
+    yarn_tree_waits_stop(tree, now_ns);
     tree->pause = (struct yarn_tree_pause){.is_off = true, .off_ns = now_ns, .off_by = cause};
     while ((process = yarn_processes_next(&tree->processes, process))) {
         process->off_cpu_ns = process->target.cpu_ns;
@@ -378,6 +384,7 @@ void yarn_process_tree_resume(struct yarn_process_tree *tree, uint64_t now_ns,
     tree->pause.is_off = false;
     tree->pause.on_ns = now_ns;
     tree->pause.on_by = cause;
+    yarn_tree_waits_start(tree);
     while ((process = yarn_processes_next(&tree->processes, process))) {
         process->skipped_ns += process->target.cpu_ns - process->off_cpu_ns;
         if (process->followed)
@@ -406,8 +413,7 @@ int yarn_process_tree_mark(struct yarn_process_tree *tree, const char *text)
     };
     struct yarn_tree_process *first = yarn_processes_next(&tree->processes, NULL);
     yarn_tree_write(tree);
-    if (!tree->holder && first && first->has_program && !first->followed &&
-        yarn_tree_begin_following(tree, first))
+    if (!tree->holder && first && first->has_program && yarn_tree_begin_following(tree, first))
         yarn_tree_write(tree);
     if (!tree->holder)
         return -ENOENT;

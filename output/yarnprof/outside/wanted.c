@@ -49,13 +49,23 @@ static int refuse_events(const struct yarn_event_list *events)
 {
     for (size_t i = 0; i < events->count; i++) {
         const struct yarn_event_spec *event = &events->specs[i];
-        if (event->kind != YARN_EVENT_OFF_CPU && event->kind != YARN_EVENT_PROBE)
+        if (event->kind != YARN_EVENT_PROBE)
             continue;
-        yarn_complain("record", "--outside does not have %s%s: leave it out, or record --inside",
-                      event->kind == YARN_EVENT_PROBE ? "probes, such as " : "", event->asked);
+        yarn_complain(
+            "record",
+            "--outside does not have probes, such as %s: leave it out, or record --inside",
+            event->asked);
         return YARN_STATUS_USAGE;
     }
     return 0;
+}
+
+static int refuse_waits(const struct yarn_job *job)
+{
+    if (job->nr_perf_events == job->events.count || job->options.sched.kind != YARN_SCHED_OFF)
+        return 0;
+    yarn_complain("record", "off-cpu needs the switch records that --sched=off leaves out");
+    return YARN_STATUS_USAGE;
 }
 
 /* The kernel does not exchange the events of two threads then, but takes off and puts on each. */
@@ -86,6 +96,8 @@ int yarn_wanted_read(struct yarn_job *job, char *const argv[])
     int status = refuse_options(&job->options);
     if (!status)
         status = refuse_events(&job->events);
+    if (!status)
+        status = refuse_waits(job);
     if (!status)
         warn_of_groups(&job->events);
     if (status)

@@ -185,7 +185,7 @@ static void look(void *(*run)(void *), pthread_t *ret_thread)
         usleep(100);
     int fd = yarn_blocked_open(&yarn_target_self, waiting);
     ck_assert_int_ge(fd, 0);
-    while (!yarn_blocked_read(fd, &blocked))
+    while (yarn_blocked_read(fd, &blocked))
         usleep(100);
     close(fd);
     ck_assert_int_eq(blocked.call, SYS_read);

@@ -64,10 +64,10 @@ START_TEST(who_runs_is_not_blocked)
         usleep(100);
     int fd = yarn_blocked_open(&yarn_target_self, runner);
     ck_assert_int_ge(fd, 0);
-    ck_assert(!yarn_blocked_read(fd, &blocked));
+    ck_assert_int_eq(yarn_blocked_read(fd, &blocked), -EAGAIN);
     has_to_end = true;
     ck_assert_int_eq(pthread_join(thread, NULL), 0);
-    ck_assert(!yarn_blocked_read(fd, &blocked));
+    ck_assert_int_eq(yarn_blocked_read(fd, &blocked), -ESRCH);
     close(fd);
     ck_assert_int_lt(yarn_blocked_open(&yarn_target_self, 0x7ffffffe), 0);
 }
@@ -150,7 +150,7 @@ static struct yarn_blocked_lock look(void)
         usleep(100);
     int fd = yarn_blocked_open(&yarn_target_self, waiter);
     ck_assert_int_ge(fd, 0);
-    while (!yarn_blocked_read(fd, &blocked) || blocked.call != SYS_futex)
+    while (yarn_blocked_read(fd, &blocked) || blocked.call != SYS_futex)
         usleep(100);
     close(fd);
     return yarn_blocked_lock_of(&yarn_target_self, &blocked);

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The event off-cpu from outside: where the threads of a tree, and of processes that run already, wait, against hosts
+that know."""
+
+import bisect
+import collections
+import os
+import shutil
+import subprocess
+import sys
+import time
+import unittest
+
+import control
+import harness
+from outside import Case
+from test_off_cpu import BELOW, BLOCKED, looks, weigh
+
+EVENTS = "cpu-clock,off-cpu/freq=99/"
+SLACK_NS = 20_000_000
+UNREADABLE = "import ctypes, time; ctypes.CDLL(None).prctl(4, 0); time.sleep(0.5)"
+
+
+def truth_of(output):
+    return {name: int(ns) for name, ns in map(str.split, output.decode().splitlines())}
+
+
+class OutsideWaits(Case):
+    def recorded(self, argv, *options, events=EVENTS):
+        run = self.record(argv, "-e", events, *options)
+        self.assertEqual((run.status, run.stderr), (0, b""))
+        return run
+
+    def assert_known(self, run, truth, delta=0.03):
+        """Each wait is as long as the host says, and below the functions that lead there."""
+        weights = weigh(run.dumps)
+        for name, ns in truth.items():
+            print(f"{name}: {weights[name] / ns:.3f}")
+            self.assertLess(abs(weights[name] - ns), delta * ns + SLACK_NS)
+        for _, _, _, names in looks(run.dumps):
+            for name in set(names) & set(BELOW):
+                for outer in BELOW[name]:
+                    self.assertIn(outer, names)
+
+    def assert_held(self, run, ns):
+        """The main thread has the mutex."""
+        (dump,) = self.infos(run)
+        rows = harness.report(run.dumps, "--event=off-cpu", "--by=holder")["rows"]
+        held = {row["value"]: row["total"] for row in rows}
+        self.assertLess(abs(held[str(dump["process"]["pid"])] - ns), 0.03 * ns + SLACK_NS)
+
+    def test_known_waits(self):
+        run = self.recorded([BLOCKED, "known", 1000])
+        truth = truth_of(run.stdout)
+        self.assert_known(run, truth)
+        self.assert_held(run, truth["wait_mutex"])
+        harness.yarnprof("verify", run.dumps)
+
+    def test_short_waits_in_sum(self):
+        run = self.recorded([BLOCKED, "churn", 1500])
+        waits = collections.defaultdict(list)
+        for tid, name, begin, end in map(str.split, run.stdout.decode().splitlines()):
+            waits[int(tid)].append((int(begin), int(end), name))
+        (event,) = harness.report(run.dumps, "--event=off-cpu")["events"]
+        print(f"{event['looks']} looks, {event['total']} of {event['blocked_ns']} ns")
+        self.assertLess(abs(event["total"] - event["blocked_ns"]), 0.06 * event["blocked_ns"])
+        nr_looks = 0
+        for tid, time_ns, _, names in looks(run.dumps):
+            if tid not in waits:  # the main thread
+                continue
+            nr_looks += 1
+            self.assertIn("run_churn", names)
+            begin, end, name = waits[tid][max(bisect.bisect(waits[tid], (time_ns + 1000,)) - 1, 0)]
+            if begin - 1000 <= time_ns <= end + 1000:  # script shows whole microseconds
+                self.assertIn(name, names)
+        self.assertGreater(nr_looks, 100)
+
+    def test_by_clock_where_switches_are_too_many(self):
+        run = self.recorded([BLOCKED, "known", "busy", 3000], "--sched=switch:2000")
+        self.assert_known(run, truth_of(run.stdout), delta=0.1)
+
+    def test_process_that_runs_already(self):
+        with subprocess.Popen([BLOCKED, "known", "1500"], stdout=subprocess.PIPE) as process:
+            control.wait_until(lambda: len(os.listdir(f"/proc/{process.pid}/task")) == 6)
+            begun, folder = time.monotonic(), self.folder()
+            command = [harness.YARNPROF, "record", "-p", process.pid, "-e", EVENTS, "-o", f"{folder}/"]
+            run = self.finished(harness.start(command, folder, preload=False), begun, folder)
+            truth = truth_of(process.stdout.read())
+        weights = weigh(run.dumps)
+        held = weights["wait_mutex"]
+        self.assertGreater(held, 0.3 * truth["wait_mutex"])
+        # The threads were blocked from before, and until the same moment.
+        for name in ("wait_condition", "wait_pipe"):
+            self.assertLess(abs(weights[name] - held), SLACK_NS)
+        self.assert_held(run, held)
+
+    def test_each_process_has_its_own(self):
+        """And one that neither works nor waits has no dump."""
+        run = self.recorded([shutil.which("sh"), "-c", "sleep 0.3 | cat; exec sleep 0.4"], events="off-cpu")
+        self.assertEqual(len(self.infos(run)), 4)
+        rows = harness.report(run.dumps, "--event=off-cpu", "--by=program")["rows"]
+        found = {row["program"]: row["total"] for row in rows}
+        for program, ns in (("sh", 300_000_000), ("cat", 300_000_000), ("sleep", 700_000_000)):
+            self.assertGreater(found[program], ns - SLACK_NS, found)
+        self.assertIn("nanosleep", weigh(run.dumps))
+
+    def test_time_that_is_not_recorded_is_in_no_wait(self):
+        run = self.recorded([BLOCKED, "known", 1000], "--delay=500ms")
+        truth = truth_of(run.stdout)
+        weights = weigh(run.dumps)
+        self.assertLess(weights["wait_mutex"], truth["wait_mutex"] - 0.4 * 10**9)
+        self.assertGreater(weights["wait_mutex"], 0)
+
+    @unittest.skipUnless(os.getuid(), "root reads every process")
+    def test_process_that_forbids_to_be_read(self):
+        """Says so, and has the times alone."""
+        run = self.recorded([sys.executable, "-c", UNREADABLE])
+        (dump,) = self.infos(run)
+        self.assertTrue([m for m in dump["messages"] if "could not be looked at" in m["text"]], dump["messages"])
+        self.assertGreater(weigh(run.dumps)["[no stack]"], 450_000_000)
+
+    def test_without_switch_records(self):
+        run = self.record([BLOCKED, "known", 10], "-e", EVENTS, "--sched=off")
+        self.assertEqual((run.status, run.stderr.count(b"\n")), (2, 1))
+        self.assertIn(b"off-cpu needs the switch records", run.stderr)
+
+
+if __name__ == "__main__":
+    harness.main()
