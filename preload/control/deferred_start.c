@@ -111,6 +111,12 @@ void yarn_deferred_start_subtract_from_parent(struct yarn_recorder *recorder)
     recorder->added_to_parent_ns = 0;
 }
 
+void yarn_deferred_start_charge(struct yarn_recorder *recorder)
+{
+    recorder->added_to_parent_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
+    yarn_child_times_add(atomic_load(&recorder->above), 1, recorder->added_to_parent_ns);
+}
+
 static bool leaves_from(struct yarn_recorder *recorder, enum yarn_phase phase, bool for_good)
 {
     return for_good ? yarn_state_move(&recorder->state, phase, YARN_PHASE_ENDED)
@@ -138,8 +144,7 @@ bool yarn_deferred_start_leave(struct yarn_recorder *recorder, bool for_good)
     /* A process that would not be recorded is not charged: nobody asked for its time. */
     if (recorder->starts_paused)
         return true;
-    recorder->added_to_parent_ns = yarn_clock_ns(YARN_TIME_PROCESS_CPU);
-    yarn_child_times_add(atomic_load(&recorder->above), 1, recorder->added_to_parent_ns);
+    yarn_deferred_start_charge(recorder);
     return true;
 }
 

@@ -38,6 +38,9 @@ void yarn_deferred_start_end(struct yarn_recorder *recorder);
 void yarn_deferred_start_add_to_parent(struct yarn_recorder *recorder);
 void yarn_deferred_start_subtract_from_parent(struct yarn_recorder *recorder);
 
+/* The process exits, and nothing of it will be in a dump: its time so far is the parent's. */
+void yarn_deferred_start_charge(struct yarn_recorder *recorder);
+
 /* The process exits (`for_good`) or execs. True where it is not recorded: its time was added, and
  * there is nothing more to do. False, too, where its dump has something to say though nothing was
  * sampled, marks or the time of its children: then it begins. */

@@ -14,6 +14,8 @@
 #include "recording/account/thread_ends.h"
 
 #define START_TIMEOUT_NS YARN_NS_PER_SECOND
+/* Where each occurrence counts, and those before the start would be missing. */
+#define START_OF_EACH_NS (5 * YARN_NS_PER_SECOND)
 /* A reader whose CPU time stands still is given up after this many checks (1 s, longer on a busy
  * machine): it may wait for a core, for a disk or for the kernel's end of an event. One whose CPU
  * time moves after WORK_MOST_NS. */
@@ -46,6 +48,17 @@ static void wait_for_start(struct yarn_recorder *recorder, uint64_t until_ns)
     while (yarn_state_wait(&recorder->state, YARN_PHASE_RUNNING, CHECK_NS) &&
            yarn_clock_ns(YARN_TIME_MONOTONIC) < until_ns)
         ;
+}
+
+/* What came before a start that was not waited for to its end is in no count: the dump says so. */
+static void wait_for_begin(struct yarn_recorder *recorder)
+{
+    bool counts_each = recorder->job.counts_each && !recorder->starts_paused;
+    uint64_t patience_ns = counts_each ? START_OF_EACH_NS : START_TIMEOUT_NS;
+    wait_for_start(recorder, yarn_clock_ns(YARN_TIME_MONOTONIC) + patience_ns);
+    if (counts_each && yarn_state_phase(&recorder->state) == YARN_PHASE_STARTING)
+        YARN_WARN(&recorder->messages, "the recording began after the program did: of events that "
+                                       "count single things the first occurrences are missing");
 }
 
 /* The same, and what is deferred is not any longer. */
@@ -97,7 +110,7 @@ static int run(struct yarn_recorder *recorder)
         yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
         return err;
     }
-    wait_for_start(recorder, yarn_clock_ns(YARN_TIME_MONOTONIC) + START_TIMEOUT_NS);
+    wait_for_begin(recorder);
     if (yarn_state_phase(&recorder->state) != YARN_PHASE_FAILED)
         return 0;
     if (!yarn_thread_join(&recorder->thread, START_TIMEOUT_NS))
@@ -249,7 +262,7 @@ static void start_at_once(struct yarn_recorder *recorder)
                                    recorder->job.seccomp.is_apart))
         yarn_state_become(&recorder->state, YARN_PHASE_FAILED, 0);
     else
-        wait_for_start(recorder, yarn_clock_ns(YARN_TIME_MONOTONIC) + START_TIMEOUT_NS);
+        wait_for_begin(recorder);
     recorder->job.host_waits = false;
 }
 
@@ -569,4 +582,6 @@ void yarn_recorder_end(struct yarn_recorder *recorder, enum yarn_dump_end_reason
     put_end(recorder, reason, status);
     hand_over(recorder);
     wait_for_end(recorder);
+    if (yarn_state_phase(&recorder->state) == YARN_PHASE_STARTING && !recorder->starts_paused)
+        yarn_deferred_start_charge(recorder);
 }

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * `slowstart MS HITS`: a child that touches so many new pages and ends. Its first thread that it
+ * did not make, the reader's, is stopped at its birth for so long, as a debugger does and a busy
+ * machine may do; status 77 where the kernel does not permit that.
+ */
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, SKIPPED = 77, EVENT_SHIFT = 16 };
+
+__attribute__((noinline)) static void touch(long nr_pages)
+{
+    size_t size = (size_t)nr_pages * PAGE;
+    volatile char *memory =
+        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        abort();
+    (void)madvise((void *)memory, size, MADV_NOHUGEPAGE);
+    for (size_t at = 0; at < size; at += PAGE)
+        memory[at] = 1;
+}
+
+static void pause_for(long ms)
+{
+    const struct timespec pause = {.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000};
+    nanosleep(&pause, NULL);
+}
+
+/* A thread that stops for the first time, and is not the first of its process. */
+static bool is_born(pid_t tid, int status)
+{
+    return status >> EVENT_SHIFT == PTRACE_EVENT_STOP && syscall(SYS_tgkill, tid, tid, 0);
+}
+
+static int trace(pid_t host, int report_fd, long ms)
+{
+    int status;
+    pid_t tid;
+    if (ptrace(PTRACE_SEIZE, host, 0, PTRACE_O_TRACEFORK | PTRACE_O_TRACECLONE))
+        return SKIPPED;
+    if (write(report_fd, "s", 1) != 1)
+        return EXIT_FAILURE;
+    while ((tid = waitpid(-1, &status, __WALL)) > 0) {
+        if (!WIFSTOPPED(status))
+            continue;
+        if (is_born(tid, status))
+            pause_for(ms);
+        ptrace(PTRACE_CONT, tid, 0, status >> EVENT_SHIFT ? 0 : WSTOPSIG(status));
+    }
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    int fds[2];
+    char byte = 0;
+    pid_t host = getpid();
+    long hits = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
+    if (pipe(fds))
+        return EXIT_FAILURE;
+    prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    /* By the instruction: not recorded. */
+    pid_t tracer = (pid_t)syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+    if (tracer == 0) {
+        close(fds[0]);
+        syscall(SYS_exit_group, trace(host, fds[1], strtol(argv[1], NULL, 10)));
+    }
+    close(fds[1]);
+    if (read(fds[0], &byte, 1) != 1)
+        return SKIPPED;
+    pid_t child = fork();
+    if (child == 0) {
+        touch(hits);
+        _exit(0);
+    }
+    return waitpid(child, NULL, 0) == child ? 0 : EXIT_FAILURE;
+}
