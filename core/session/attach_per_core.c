@@ -329,7 +329,8 @@ static int attach_group(struct yarn_session *session, uint32_t first, pid_t tid,
 /* Of every thread on a core, and inherited by none. */
 static bool is_of_core(const struct yarn_session *session, uint32_t number)
 {
-    return session->statuses[number].spec.is_of_machine || yarn_cpu_wide_is(session, number);
+    return session->request->of_cores || session->statuses[number].spec.is_of_machine ||
+           yarn_cpu_wide_is(session, number);
 }
 
 /* All specs that the kernel takes and that count on the core. -ESRCH: the thread has gone. */
@@ -411,7 +412,7 @@ static int attach_later(struct yarn_session *session, pid_t tid)
 /* Fewer events where there are no descriptors for all. */
 static int attach_threads(struct yarn_session *session)
 {
-    if (session->request->attaches_later)
+    if (session->request->attaches_later || session->request->of_cores)
         return 0;
     for (;;) {
         int err = yarn_thread_scan(session, attach_thread);
@@ -432,6 +433,8 @@ static int attach_machine_to(struct yarn_session *session, const struct yarn_ses
             session->watches_machine = true;
             err = attach_event(session, number, YARN_EVENT_EVERY_THREAD, core, NULL);
         }
+    if (!err && session->request->of_cores)
+        err = attach_switches(session, YARN_EVENT_EVERY_THREAD, core);
     return err;
 }
 
@@ -510,7 +513,8 @@ static int open_per_core(struct yarn_session *session)
     int err = open_all_cores(session);
     if (!err)
         err = yarn_probe_specs(session, session->request->pid, session->cores[0].cpu);
-    if (!err && session->request->times_tree && !session->request->can_pause)
+    if (!err && session->request->times_tree && !session->request->can_pause &&
+        !session->request->of_cores)
         yarn_alternates_choose_light(session);
     else if (!err && !session->request->follows_tree)
         yarn_alternates_choose(session);

@@ -255,13 +255,15 @@ struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint3
     options.has_side_band =
         (!yarn_switches_follow_tree(session) || yarn_alternates_is_one(session, number)) &&
         yarn_alternates_first(session, number) == yarn_probe_first_on(session, cpu);
-    options.is_single |=
-        session->statuses[number].spec.is_of_machine || yarn_cpu_wide_is(session, number);
+    options.is_single |= session->request->of_cores ||
+                         session->statuses[number].spec.is_of_machine ||
+                         yarn_cpu_wide_is(session, number);
     struct yarn_event_spec event = session->statuses[number].spec;
     if (is_missed_by_clock(session, number))
         event.period = HITS_A_READING;
     if (!yarn_alternates_is_one(session, number))
         yarn_plan_rate_event(&session->report.got, &event);
+    event.exclude_idle |= session->request->of_cores; /* a core's clock runs on then */
     return yarn_attr_of(&event, &options);
 }
 
@@ -286,7 +288,7 @@ int yarn_switches_open(const struct yarn_session *session, pid_t tid, int cpu,
 {
     struct yarn_attr_options options = {
         .features = session->report.features,
-        .is_single = session->threads != NULL,
+        .is_single = session->threads != NULL || session->request->of_cores,
         .starts_at_exec = session->request->starts_at_exec,
         .has_side_band = session->request->follows_tree,
         .has_switches = session->request->times_tree || !session->request->follows_tree,
@@ -521,7 +523,8 @@ int yarn_probe_specs(struct yarn_session *session, pid_t tid, int cpu)
     for (size_t i = 0; i < nr_events; i++) {
         events[i] = YARN_EVENT_CLOSED;
         yarn_usable_check(session, (uint32_t)i);
-        events[i].tid = session->statuses[i].spec.is_of_machine ? YARN_EVENT_EVERY_THREAD : tid;
+        bool is_of_core = session->request->of_cores || session->statuses[i].spec.is_of_machine;
+        events[i].tid = is_of_core ? YARN_EVENT_EVERY_THREAD : tid;
         events[i].cpu = cpu_for(session, (uint32_t)i, cpu);
     }
     int err = probe_all(session, events);

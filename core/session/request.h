@@ -32,6 +32,7 @@ struct yarn_session_request {
     pid_t pid;                        /* of the host */
     const struct yarn_target *target; /* borrowed: the host, for what is asked of it */
     bool follows_tree;   /* processes that it makes and programs that it executes, too */
+    bool of_cores;       /* of a tree: events of every thread on each core, which none inherits */
     bool attaches_later; /* to the threads that yarn_session_attach_thread names */
     size_t max_threads;  /* of those; the first that is tried is `pid` */
     bool times_tree;     /* switch records of all of them */

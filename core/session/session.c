@@ -453,7 +453,8 @@ const char *yarn_session_sampler_name(const struct yarn_session *session)
 const char *yarn_session_strategy_name(const struct yarn_session *session)
 {
     enum yarn_strategy strategy = session->report.attachment->strategy;
-    return yarn_strategy_words[session->wide.is_on ? YARN_STRATEGY_CORES : strategy];
+    bool has_cores = session->wide.is_on || session->request->of_cores;
+    return yarn_strategy_words[has_cores ? YARN_STRATEGY_CORES : strategy];
 }
 
 bool yarn_session_needs_time(const struct yarn_session *session)

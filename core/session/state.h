@@ -247,7 +247,8 @@ enum {
 static inline bool yarn_switches_follow_tree(const struct yarn_session *session)
 {
     return session->request->follows_tree &&
-           (session->request->can_pause || session->nr_cpus <= YARN_TREE_CPUS_FEW);
+           (session->request->can_pause || session->request->of_cores ||
+            session->nr_cpus <= YARN_TREE_CPUS_FEW);
 }
 
 static inline bool yarn_switches_is_of(const struct yarn_event *event)

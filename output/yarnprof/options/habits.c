@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/options/habits.h"
 
-static const char of_tree[] = "what a command and its children do is recorded: record -- COMMAND, "
-                              "or record -p PID --tree of what runs already";
+static const char of_machine[] = "record --whole-cores --duration=TIME records all of the machine "
+                                 "(needs CAP_PERFMON); record -- COMMAND, a command and its "
+                                 "children";
 static const char of_cores[] = "record what runs on them: record -- taskset -c CORES COMMAND; "
                                "report --by=cpu shows each core's part";
 static const char of_branches[] = "-e cycles/branch=any/, and report --by=branch (any_call, "
@@ -20,7 +21,7 @@ static const char of_pid[] = "stat counts the command that it starts: stat -- CO
 
 /* A verb's own come first: the first that fits counts. */
 static const struct yarn_habit habits[] = {
-    {"record", "-a --all-cpus", of_tree},
+    {"record", "-a --all-cpus", of_machine},
     {"record", "-C --cpu", of_cores},
     {"record", "-c --count", of_period},
     {"record", "-b --branch-any -j --branch-filter", of_branches},

@@ -85,7 +85,7 @@ static int attach_thread(struct attaching *attaching, pid_t pid, pid_t tid)
     struct yarn_recorder_outside *recorder = &attaching->recorder;
     if (yarn_process_tree_has_thread(&recorder->tree, pid, tid) || is_refused(attaching, tid))
         return 0;
-    int err = yarn_session_attach_thread(&recorder->session, tid);
+    int err = recorder->request.of_cores ? 0 : yarn_session_attach_thread(&recorder->session, tid);
     if (!err)
         err = yarn_process_tree_add_running(&recorder->tree, pid);
     if (!err)
@@ -169,16 +169,21 @@ static int open_recorder(struct attaching *attaching)
     (void)is_raised;
     recorder->target = yarn_target_of(attaching->tasks.pids[0]);
     recorder->request = yarn_wanted_request(&attaching->job, &recorder->target);
-    recorder->request.attaches_later = true;
+    recorder->request.attaches_later = !recorder->request.of_cores;
     recorder->request.max_threads = 2 * count_threads(attaching) + THREADS_MORE;
-    return yarn_recorder_outside_open(recorder, &attaching->job);
+    err = yarn_recorder_outside_open(recorder, &attaching->job);
+    recorder->tree.has_all = attaching->tasks.has_all;
+    if (!err)
+        yarn_recorder_outside_begin(recorder);
+    return err;
 }
 
 static bool is_to_end(const struct attaching *attaching)
 {
     const struct yarn_process_tree *tree = &attaching->recorder.tree;
-    bool lives = attaching->tasks.has_tree ? tree->processes.count > 0
-                                           : yarn_tasks_are_alive(&attaching->tasks);
+    bool lives = attaching->tasks.has_all    ? true
+                 : attaching->tasks.has_tree ? tree->processes.count > 0
+                                             : yarn_tasks_are_alive(&attaching->tasks);
     return is_interrupted || attaching->recorder.is_over || !lives;
 }
 

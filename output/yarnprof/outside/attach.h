@@ -11,7 +11,7 @@
 #include "core/base/base.h"
 
 struct yarn_attach {
-    const char *pids;  /* "PID[,PID…]" */
+    const char *pids;  /* "PID[,PID…]"; NULL: every process of the machine */
     bool has_tree;     /* with all that descend from them */
     bool has_recorded; /* it was attached to */
     size_t nr_dumps;

@@ -194,7 +194,7 @@ static void read_counts(struct yarn_process_tree *tree)
             continue;
         struct yarn_perf_count count = yarn_session_count(tree->session, i);
         lost += count.lost;
-        if (i == tree->times.clock_event)
+        if (i == tree->times.clock_event && !tree->session->request->of_cores)
             tree->rows.tree.counted_ns = yarn_u64_minus(count.count, tree->kept_counted_ns);
     }
     tree->holder->account.nr_lost += yarn_u64_minus(lost, tree->nr_lost);

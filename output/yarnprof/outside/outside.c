@@ -16,13 +16,15 @@ static int open_recorder(struct yarn_recorder_outside *recorder, const struct ya
 {
     recorder->target = yarn_target_of(pid);
     recorder->request = yarn_wanted_request(job, &recorder->target);
-    recorder->request.starts_at_exec = true;
+    recorder->request.starts_at_exec = !recorder->request.of_cores;
     int err = yarn_recorder_outside_open(recorder, job);
     if (err)
         return err;
     err = yarn_process_tree_add_first(&recorder->tree, pid, yarn_clock_ns(YARN_TIME_MONOTONIC));
     if (err)
         yarn_complain("record", "no memory for the processes (%s)", strerror(-err));
+    else
+        yarn_recorder_outside_begin(recorder);
     return err;
 }
 

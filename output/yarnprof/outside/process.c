@@ -255,6 +255,14 @@ static int take_line(void *context, const struct yarn_proc_map *line)
     return mapping.path && yarn_tree_process_map(reading->process, &mapping) ? 0 : -ENOMEM;
 }
 
+/* A thread of the kernel has a folder, and no memory of its own. */
+static bool is_of_kernel(const struct yarn_tree_process *process)
+{
+    char byte;
+    return read_file(process, "cmdline", &byte, sizeof byte) == 0 &&
+           read_file(process, "maps", &byte, sizeof byte) == 0;
+}
+
 int yarn_tree_process_read(struct yarn_tree_process *process, yarn_tree_keep_path_fn *keep,
                            void *self)
 {
@@ -262,7 +270,9 @@ int yarn_tree_process_read(struct yarn_tree_process *process, yarn_tree_keep_pat
     struct reading reading = {process, keep, self};
     (void)snprintf(name, sizeof name, "%s/exe", process->target.proc);
     ssize_t size = yarn_file_read_link(YARN_FILE_CWD, name, path, sizeof path);
-    if (size <= 0)
+    if (size == -ENOENT && is_of_kernel(process))
+        (void)strcpy(path, YARN_TREE_KERNEL);
+    else if (size <= 0)
         return size < 0 ? (int)size : -ENOENT;
     (void)snprintf(name, sizeof name, "%s/maps", process->target.proc);
     int err = yarn_proc_maps_read(YARN_FILE_CWD, name, take_line, &reading);

@@ -75,6 +75,9 @@ uint64_t yarn_tree_process_see_thread(struct yarn_tree_process *process, uint32_
 
 bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint32_t tid);
 
+/* The program of a thread of the kernel. */
+#define YARN_TREE_KERNEL "[kernel]"
+
 /* What it runs, as /proc shows it now. `keep` gives a path that lasts. A negative errno: it has
  * gone, or is not ours to be read. */
 typedef const char *yarn_tree_keep_path_fn(void *self, const char *path);

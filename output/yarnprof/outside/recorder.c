@@ -41,6 +41,15 @@ int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const str
     return err;
 }
 
+void yarn_recorder_outside_begin(struct yarn_recorder_outside *recorder)
+{
+    if (!recorder->request.of_cores)
+        return;
+    yarn_session_enable(&recorder->session);
+    if (recorder->tree.pause.is_off)
+        yarn_session_pause(&recorder->session);
+}
+
 /* Drains the records that are older than `until_ns`. */
 static void drain(struct yarn_recorder_outside *recorder, uint64_t until_ns)
 {

@@ -28,6 +28,10 @@ struct yarn_recorder_outside {
 YARN_MUST_CHECK int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder,
                                                const struct yarn_job *job);
 
+/* Events of whole cores are on from now on; others are where their thread was attached to, or once
+ * it executes. */
+void yarn_recorder_outside_begin(struct yarn_recorder_outside *recorder);
+
 /* The longest pause between two passes over the records now. */
 uint64_t yarn_recorder_outside_pause_ns(const struct yarn_recorder_outside *recorder);
 

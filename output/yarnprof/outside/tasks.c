@@ -59,8 +59,8 @@ static int open_named(pid_t pid, int *ret_fd)
 
 int yarn_tasks_open(struct yarn_tasks *tasks, const char *list, bool has_tree, pid_t *ret_pid)
 {
-    *tasks = (struct yarn_tasks){.has_tree = has_tree};
-    int err = parse(tasks, list);
+    *tasks = (struct yarn_tasks){.has_tree = has_tree, .has_all = !list};
+    int err = list ? parse(tasks, list) : 0;
     for (size_t i = 0; !err && i < tasks->nr_named; i++) {
         *ret_pid = tasks->named[i].pid;
         err = open_named(tasks->named[i].pid, &tasks->named[i].fd);
@@ -134,8 +134,8 @@ static int read_relations(struct relation **ret_relations, size_t *ret_count)
     return 0;
 }
 
-/* Until no more are found: a child may stand before its parent. */
-static int add_descendants(struct yarn_tasks *tasks)
+/* All, or descendants until no more are found: a child may stand before its parent. */
+static int add_others(struct yarn_tasks *tasks)
 {
     struct relation *relations = NULL;
     size_t count = 0, before;
@@ -145,7 +145,7 @@ static int add_descendants(struct yarn_tasks *tasks)
     do {
         before = tasks->count;
         for (size_t i = 0; !err && i < count; i++)
-            if (has(tasks, relations[i].parent))
+            if (tasks->has_all || has(tasks, relations[i].parent))
                 err = add(tasks, relations[i].pid);
     } while (!err && tasks->count > before);
     free(relations);
@@ -159,7 +159,7 @@ int yarn_tasks_list(struct yarn_tasks *tasks)
     for (size_t i = 0; !err && i < tasks->nr_named; i++)
         if (is_alive(tasks->named[i].fd))
             err = add(tasks, tasks->named[i].pid);
-    return err || !tasks->has_tree ? err : add_descendants(tasks);
+    return err || !(tasks->has_tree || tasks->has_all) ? err : add_others(tasks);
 }
 
 void yarn_tasks_close(struct yarn_tasks *tasks)

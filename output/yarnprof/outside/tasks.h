@@ -20,12 +20,13 @@ struct yarn_tasks {
     } named[YARN_TASKS_NAMED_MAX];
     size_t nr_named;
     bool has_tree; /* descendants, too */
+    bool has_all;  /* every process; none is named */
     pid_t *pids;   /* owned: of the latest listing */
     size_t count, capacity;
 };
 
-/* "PID[,PID…]". -EINVAL: no such list; -ESRCH: *ret_pid is no process, or another negative errno
- * of it. */
+/* "PID[,PID…]"; NULL: all. -EINVAL: no such list; -ESRCH: *ret_pid is no process, or another
+ * negative errno of it. */
 YARN_MUST_CHECK int yarn_tasks_open(struct yarn_tasks *tasks, const char *list, bool has_tree,
                                     pid_t *ret_pid);
 

@@ -82,8 +82,9 @@ static void compare(struct yarn_tree_times *times)
 static void read_count(struct yarn_tree_times *times)
 {
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    if (times->clock_event == YARN_DUMP_NONE || times->reading.time_ns ||
-        now_ns < times->compared_ns || times->session->nr_events > COUNT_EVENTS_MAX)
+    if (times->clock_event == YARN_DUMP_NONE || times->session->request->of_cores ||
+        times->reading.time_ns || now_ns < times->compared_ns ||
+        times->session->nr_events > COUNT_EVENTS_MAX)
         return;
     times->compared_ns = now_ns + COMPARE_NS;
     times->reading.counted_ns = yarn_session_count(times->session, times->clock_event).count;

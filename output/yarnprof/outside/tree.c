@@ -64,6 +64,7 @@ int yarn_process_tree_add_first(struct yarn_process_tree *tree, pid_t pid, uint6
     if (!process)
         return -ENOMEM;
     process->facts.parent_pid = tree->job->facts.pid;
+    process->is_ignored = true; /* until it executes */
     tree->first_pid = pid;
     add(tree, process);
     return 0;
@@ -148,7 +149,8 @@ static void on_sample(struct yarn_process_tree *tree, const struct yarn_typed_re
     struct yarn_tree_process *process = find(tree, record->perf.pid);
     if (was_off(&tree->pause, record->perf.time))
         return;
-    tree->nr_stray += !process;
+    /* Of whole cores also those that are nobody's here. */
+    tree->nr_stray += !process && !tree->session->request->of_cores;
     if (!process || !yarn_tree_begin_following(tree, process))
         return;
     if (process->has_program)
@@ -162,6 +164,8 @@ static void begin_process(struct yarn_process_tree *tree, const struct yarn_tree
                           const struct yarn_tree_thread *first)
 {
     struct yarn_tree_process *old = find(tree, record->task.pid);
+    if (!parent && tree->session->request->of_cores && !tree->has_all)
+        return;
     /* It was found in the list, and attached to, before its birth was read here. */
     if (old && record->perf.time <= old->facts.start_ns)
         return;

@@ -45,6 +45,8 @@ struct yarn_process_tree {
     struct yarn_pipeline_shared shared;
     struct yarn_unfollowed unfollowed;
     pid_t first_pid;   /* of the command */
+    bool has_all;      /* every process of the machine, but the calling one; else those that descend
+                        * from the ones that were added */
     uint64_t nr_lost;  /* samples, as far as a dump says so */
     uint64_t nr_stray; /* samples of processes that were never announced */
     uint64_t nr_malformed;

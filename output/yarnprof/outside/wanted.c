@@ -26,7 +26,7 @@ static bool is_possible(const struct yarn_options *options, enum yarn_option opt
     if (option == YARN_OPTION_SAMPLER)
         return options->sampler != YARN_SAMPLER_TIMER;
     if (option == YARN_OPTION_STRATEGY)
-        return options->strategy == YARN_STRATEGY_PER_CORE;
+        return options->strategy != YARN_STRATEGY_PER_THREAD;
     if (option == YARN_OPTION_SCHED)
         return options->sched.kind <= YARN_SCHED_SWITCH;
     return is_known(option);
@@ -131,6 +131,7 @@ struct yarn_session_request yarn_wanted_request(const struct yarn_job *job,
         .pid = target->pid,
         .target = target,
         .follows_tree = true,
+        .of_cores = options->strategy == YARN_STRATEGY_CORES,
         .times_tree = options->sched.kind != YARN_SCHED_OFF,
         .can_pause = can_pause(options),
         .starts_paused = options->start == YARN_START_OFF || options->delay_ns,

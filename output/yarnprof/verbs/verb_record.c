@@ -28,6 +28,7 @@ enum {
     STACKS = FIRST_OPTION + YARN_OPTION_COUNT,
     OUTSIDE,
     INSIDE,
+    WHOLE_CORES,
     PROCESSES,
     TREE,
     WAIT,
@@ -46,6 +47,10 @@ static const struct yarn_argument arguments[] = {
     {"outside", 0, NULL,
      "record from a process of its own, with nothing in the command: also static programs",
      OUTSIDE},
+    {"whole-cores", 0, NULL,
+     "record with events of whole cores, from a process of its own; without COMMAND or -p all of "
+     "the machine (needs CAP_PERFMON)",
+     WHOLE_CORES},
     {"pid", 'p', "PID[,PID...]", "record processes that run already", PROCESSES},
     {"tree", 0, NULL, "with -p: all that descend from them, too", TREE},
     {"wait", 0, "command|tree", "with --outside: until the command has ended, or all of its tree",
@@ -69,7 +74,8 @@ struct request {
     struct yarn_options options;
     bool has_run;                  /* it was named */
     bool is_outside;               /* recorded by this process, not by the preload */
-    struct yarn_attach attach;     /* pids NULL: a command is recorded */
+    bool has_whole_cores;          /* --whole-cores */
+    struct yarn_attach attach;     /* pids NULL: a command is recorded, or all of the machine */
     bool has_wait, waits_for_tree; /* --wait */
     bool needs_samples;
     bool has_read;   /* the environment; what is misspelt in it was reported */
@@ -164,6 +170,10 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     char variable[64], *encoded = NULL;
     if (id == OUTSIDE || id == INSIDE)
         request->is_outside = id == OUTSIDE;
+    if (id == WHOLE_CORES) {
+        request->has_whole_cores = request->is_outside = true;
+        return yarn_launch_set("YARN_STRATEGY", "cores");
+    }
     if (id == PROCESSES)
         request->attach.pids = value;
     request->attach.has_tree |= id == TREE;
@@ -348,7 +358,9 @@ static int run(void *self, char **operands)
         why = "--tree is of processes that run already: -p PID names them";
     else if (request->has_wait && (request->attach.pids || !request->is_outside))
         why = "--wait is of a command that is recorded with --outside";
-    else if (!request->attach.pids && !operands[0])
+    else if (request->has_whole_cores && !request->is_outside)
+        why = "--whole-cores is of a recording from outside, and --inside follows it";
+    else if (!request->attach.pids && !operands[0] && !request->has_whole_cores)
         why = "no command is named: yarnprof record -- COMMAND, or -p PID; see "
               "yarnprof record --help";
     if (why) {
@@ -356,7 +368,7 @@ static int run(void *self, char **operands)
         return YARN_STATUS_USAGE;
     }
     return request->attach.pids || request->is_outside
-               ? run_outside(request, request->attach.pids ? NULL : operands)
+               ? run_outside(request, operands[0] ? operands : NULL)
                : run_inside(request, operands);
 }
 
