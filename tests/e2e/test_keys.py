@@ -83,6 +83,21 @@ class Keys(harness.Case):
         self.assertRegex(line, "x…x+ its-end$|…x+ its-end$")
         self.assertEqual(len(line[line.index("/bin/sh"):]), 100)
 
+    def test_what_tells_long_commands_apart_is_shown(self):
+        """Of a tree, whose root the report is called by: a shell that runs two of them, and waits."""
+        folder = self.folder()
+        folder.chmod(0o777)
+        common = " ".join(f"-option{i}" for i in range(20))
+        one, two = (f"/bin/sh -c '{SPIN}' {common} {name}.c {common} -last" for name in ("one", "two"))
+        harness.wait(harness.start(["/bin/sh", "-c", f"{one}; {two}; {SPIN}"], folder, True), time.monotonic(), folder)
+        text = harness.yarnprof("report", "--by=command", folder).stdout.decode()
+        self.assertRegex(text, r"(?m)^/bin/sh -c '/bin/sh -c .* and 2 more processes$")
+        self.assertEqual(sorted(re.findall(r"  (sh … (?:one|two)\.c .*?) *$", text, re.MULTILINE)),
+                         ["sh … one.c … -last", "sh … two.c … -last"])
+        page = self.root / "page.html"
+        harness.yarnprof("flamegraph", folder, "-o", page)
+        self.assertEqual(len(re.findall(r'data-name="sh … (?:one|two)\.c … -last"', page.read_text())), 2)
+
 
 if __name__ == "__main__":
     harness.main()

@@ -213,6 +213,27 @@ int yarn_profile_inlined(struct yarn_profile *profile, uint32_t module, uint32_t
     return add_function(profile, function, ret_function);
 }
 
+static bool has_run_in(const struct yarn_profile_dump *dump, const struct yarn_profile_dump *chief)
+{
+    return chief->process.start_ns <= dump->process.start_ns && chief->last_ns >= dump->last_ns;
+}
+
+const struct yarn_profile_dump *yarn_profile_chief(const struct yarn_profile *profile)
+{
+    const struct yarn_profile_dump *busiest = NULL, *widest = NULL;
+    bool is_around = true;
+    for (size_t i = 0; i < profile->nr_dumps; i++) {
+        const struct yarn_profile_dump *dump = &profile->dumps[i];
+        if (!busiest || dump->trust.samples > busiest->trust.samples)
+            busiest = dump;
+        if (dump->has_process && (!widest || has_run_in(widest, dump)))
+            widest = dump;
+    }
+    for (size_t i = 0; widest && is_around && i < profile->nr_dumps; i++)
+        is_around = has_run_in(&profile->dumps[i], widest);
+    return widest && is_around ? widest : busiest;
+}
+
 char *yarn_profile_phase_text(const struct yarn_profile *profile,
                               const struct yarn_profile_phase *phase)
 {

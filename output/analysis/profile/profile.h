@@ -140,6 +140,10 @@ YARN_MUST_CHECK int yarn_profile_init(struct yarn_profile *profile);
 /* Idempotent. */
 void yarn_profile_fini(struct yarn_profile *profile);
 
+/* The process that the others ran in (which began first and ended last); else the dump with the
+ * most samples. NULL: there is none. */
+const struct yarn_profile_dump *yarn_profile_chief(const struct yarn_profile *profile);
+
 /* Each finds or adds. */
 YARN_MUST_CHECK int yarn_profile_event(struct yarn_profile *profile,
                                        const struct yarn_profile_event *event, uint32_t *ret_event);

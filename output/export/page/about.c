@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "output/analysis/profile/commands.h"
 #include "output/analysis/profile/event_status.h"
 #include "output/analysis/profile/programs.h"
 #include "output/analysis/profile/unnamed.h"
@@ -19,6 +20,7 @@ enum {
     DUMPS_LISTED = 20,
     PHASES_MOST = 3,
     PROGRAMS_LISTED = 20,
+    NAME_COLUMNS = 30, /* which is what a lane has room for */
     COMMAND_BYTES = 80
 };
 
@@ -33,28 +35,14 @@ static void put_command(const struct yarn_dump_process *process, FILE *file)
     }
 }
 
-static uint64_t samples_of(const struct yarn_profile_dump *dump)
-{
-    uint64_t samples = 0;
-    for (size_t i = 0; i < dump->nr_events; i++)
-        samples += dump->events[i].samples;
-    return samples;
-}
-
-/* Of several, the one with most samples. */
 void yarn_page_about_command(const struct yarn_profile *profile, FILE *file)
 {
-    const struct yarn_profile_dump *main = NULL;
-    for (size_t i = 0; i < profile->nr_dumps; i++) {
-        const struct yarn_profile_dump *dump = &profile->dumps[i];
-        if (dump->has_process && (!main || samples_of(dump) > samples_of(main)))
-            main = dump;
-    }
-    if (!main) {
+    const struct yarn_profile_dump *chief = yarn_profile_chief(profile);
+    if (!chief || !chief->has_process) {
         (void)fputs("unknown command", file);
         return;
     }
-    put_command(&main->process, file);
+    put_command(&chief->process, file);
     if (profile->nr_dumps > 1)
         (void)fprintf(file, " (and %zu more)", profile->nr_dumps - 1);
 }
@@ -380,6 +368,15 @@ void yarn_page_about_threads(const struct yarn_page_graph *graph, FILE *file)
     }
 }
 
+/* The words in which it differs from the others; where there is no memory the command as it is. */
+static void put_name(struct yarn_commands *commands, const char *command, FILE *file)
+{
+    char room[4 * COMMAND_BYTES];
+    struct yarn_text text = yarn_text_of(room, sizeof room);
+    int err = commands ? yarn_commands_name(commands, command, NAME_COLUMNS, &text) : -ENOMEM;
+    yarn_html_text(file, err || text.cut ? command : room);
+}
+
 /* Of a command line too long to be read, the begin and the end. */
 static void put_short_command(const struct yarn_profile_dump *dump,
                               const struct yarn_profile *profile, FILE *file)
@@ -402,16 +399,22 @@ void yarn_page_about_images(const struct yarn_page_graph *graph, FILE *file)
 {
     for (uint32_t side = 0; side < 2; side++) {
         const struct yarn_profile *profile = graph->sides[side].profile;
+        struct yarn_commands commands = {.nr_commands = 0};
+        int err = profile ? yarn_commands_of(profile, &commands) : 0;
         uint32_t next = 0; /* lanes are in the order of their threads, these in that of dumps */
         for (size_t i = 0; profile && i < graph->nr_threads; i++) {
             uint32_t number = profile->threads[graph->threads[i].number].dump;
             if (graph->threads[i].side != side || number < next)
                 continue;
             next = number + 1;
-            (void)fprintf(file, "<li data-number=%u data-side=%u>", number, side);
-            put_short_command(&profile->dumps[number], profile, file);
+            const struct yarn_profile_dump *dump = &profile->dumps[number];
+            (void)fprintf(file, "<li data-number=%u data-side=%u data-name=\"", number, side);
+            put_name(err ? NULL : &commands, yarn_profile_text(profile, dump->command), file);
+            (void)fputs("\">", file);
+            put_short_command(dump, profile, file);
             (void)fputs("</li>\n", file);
         }
+        yarn_commands_fini(&commands);
     }
 }
 

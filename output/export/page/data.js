@@ -93,7 +93,8 @@ function readDocument(data) {
         image: Number(item.dataset.image),
     }));
     data.images = new Map(texts("#images > li").map((item) =>
-        [`${item.dataset.side} ${item.dataset.number}`, item.textContent]));
+        [`${item.dataset.side} ${item.dataset.number}`,
+         { command: item.textContent, name: item.dataset.name }]));
     data.hasProcesses = new Set(data.threads.map(({ side, image }) => `${side} ${image}`)).size >
         new Set(data.threads.map(({ side }) => side)).size;
     return data;

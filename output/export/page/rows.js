@@ -110,7 +110,8 @@ class Rows {
         const { data } = this.model;
         const { comm, tid, pid, process, side, count, image } = data.threads[threads[0]];
         const where = data.isDiff ? (side ? "after " : "before ") : "";
-        const command = data.images.get(`${side} ${image}`) ?? process, short = shortCommand(command);
+        const known = data.images.get(`${side} ${image}`), command = known?.command ?? process;
+        const short = shortCommand(known?.name ?? process);
         if (count > 1)
             return [comm, `${where}${count} threads`,
                     `${count} threads${comm && ` called ${comm}`}, too many to be shown each`];

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include "output/analysis/profile/commands.h"
 #include "output/fold/branches.h"
 #include "output/fold/calls.h"
 #include "output/fold/rows.h"
@@ -35,9 +36,11 @@ struct yarn_profile_report {
     const char *metric_events[YARN_METRIC_NAMES_MAX]; /* what each of its names stands for */
     struct yarn_trust trust;
     enum yarn_report_view view;
-    const char *field;    /* of YARN_BY_FIELD */
-    size_t limit;         /* rows or nodes; 0: all */
-    double least_percent; /* nodes below are not shown */
+    const char *field;              /* of YARN_BY_FIELD */
+    struct yarn_commands *commands; /* borrowed; of YARN_BY_COMMAND, where it is shown as text */
+    size_t command_columns;         /* room for one of them */
+    size_t limit;                   /* rows or nodes; 0: all */
+    double least_percent;           /* nodes below are not shown */
     bool is_by_total;
     bool is_side_by_side; /* text: one table for all events */
     bool is_part; /* something was filtered: what is missing from the whole is not shown by row */

@@ -210,21 +210,10 @@ void yarn_report_put_phases(const struct yarn_profile_report *report, struct yar
 
 enum { COMMAND_MOST = 160 }; /* columns, where the output is no terminal */
 
-/* The dump with the most samples stands for a tree of processes. */
-static const struct yarn_profile_dump *chief_of(const struct yarn_profile *profile)
-{
-    const struct yarn_profile_dump *chief = &profile->dumps[0];
-    for (size_t i = 1; i < profile->nr_dumps; i++) {
-        if (profile->dumps[i].trust.samples > chief->trust.samples)
-            chief = &profile->dumps[i];
-    }
-    return chief;
-}
-
 static void print_run(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     const struct yarn_profile *profile = report->profile;
-    const struct yarn_profile_dump *chief = chief_of(profile);
+    const struct yarn_profile_dump *chief = yarn_profile_chief(profile);
     char more[64] = "";
     char *line = yarn_command_line(chief->process.cmdline);
     const char *what = line && line[0] ? line : yarn_profile_text(profile, chief->comm);
@@ -246,7 +235,7 @@ static void print_size(const struct yarn_profile_report *report, const struct ya
     size_t nr_threads = 0;
     for (size_t i = 0; i < profile->nr_threads; i++)
         nr_threads += profile->threads[i].samples || profile->threads[i].has_record;
-    const struct yarn_profile_dump *chief = chief_of(profile);
+    const struct yarn_profile_dump *chief = yarn_profile_chief(profile);
     if (profile->end_ns > profile->start_ns && profile->start_ns)
         (void)fprintf(out->file, "%s, ",
                       yarn_number_duration(profile->end_ns - profile->start_ns).text);

@@ -8,6 +8,8 @@ enum {
     FIXED_COLUMNS = 34, /* of the numbers and the gaps before the names */
     NAME_LEAST = 24,
     MODULE_MOST = 28,
+    NAME_MOST = 100, /* columns, where the output is no terminal */
+    COMMAND_BYTES = 4096,
 };
 
 /* The function, and where it is; of a function as a whole the latter alone. */
@@ -46,10 +48,24 @@ void yarn_report_get_detail(struct yarn_show_cell *cell)
     cell->paint = YARN_PAINT_FAINT;
 }
 
+/* The whole where there is no memory. */
+static const char *short_command(const struct yarn_profile_report *report, const char *command)
+{
+    static char room[COMMAND_BYTES];
+    struct yarn_text text = yarn_text_of(room, sizeof room);
+    int err = yarn_commands_name(report->commands, command, report->command_columns, &text);
+    return err || text.cut ? command : room;
+}
+
 void yarn_report_get_name(struct yarn_show_cell *cell)
 {
     const struct yarn_profile_report *report = cell->self;
     const struct yarn_row *row = cell->row;
+    if (report->commands) {
+        const char *command = yarn_by_name(report->profile, report->rows.by, row->key);
+        yarn_show_add(cell, "%s", short_command(report, command));
+        return;
+    }
     if (report->rows.by == YARN_BY_CPU)
         yarn_show_add(cell, "cpu %u", row->key);
     else
@@ -88,7 +104,7 @@ static struct widths fit(const struct yarn_profile_report *report,
         widths.detail = yarn_size_max(widths.detail, yarn_text_columns(detail));
     }
     if (!out->columns)
-        return widths.name > 100 ? (struct widths){100, 0} : widths;
+        return widths.name > NAME_MOST ? (struct widths){NAME_MOST, 0} : widths;
     size_t room = (size_t)out->columns > FIXED_COLUMNS + NAME_LEAST
                       ? (size_t)out->columns - FIXED_COLUMNS
                       : NAME_LEAST;
@@ -208,7 +224,7 @@ static void print_rows(const struct yarn_profile_report *report, const struct ya
         print_only_missing(report, out);
 }
 
-int yarn_report_text(const struct yarn_profile_report *report, const struct yarn_out *out)
+static int print_all(const struct yarn_profile_report *report, const struct yarn_out *out)
 {
     bool is_done = false;
     int err = 0;
@@ -226,5 +242,24 @@ int yarn_report_text(const struct yarn_profile_report *report, const struct yarn
         err = yarn_report_print_programs(report, out);
     yarn_report_print_phases(report, out);
     yarn_report_print_foot(report, out);
+    return err;
+}
+
+int yarn_report_text(const struct yarn_profile_report *report, const struct yarn_out *out)
+{
+    struct yarn_profile_report own = *report;
+    struct yarn_commands commands;
+    if (report->rows.by != YARN_BY_COMMAND)
+        return print_all(report, out);
+    int err = yarn_commands_of(report->profile, &commands);
+    if (err)
+        return err;
+    own.commands = &commands;
+    own.command_columns = out->columns > FIXED_COLUMNS + NAME_LEAST
+                              ? (size_t)(out->columns - FIXED_COLUMNS)
+                          : out->columns ? NAME_LEAST
+                                         : NAME_MOST;
+    err = print_all(&own, out);
+    yarn_commands_fini(&commands);
     return err;
 }
