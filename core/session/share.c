@@ -17,12 +17,18 @@ void yarn_session_share_open(struct yarn_session_share *share, const struct yarn
     share->request.target = target;
     share->session = YARN_SESSION_CLOSED;
     share->session.request = &share->request;
-    share->session.report = tree->report;
-    share->session.report.attachment = &attachment;
     share->session.cpus = tree->cpus;
     share->session.nr_cpus = tree->nr_cpus;
     share->session.nr_threads = 1 + yarn_size_max(nr_threads, 1); /* with one of ours */
     share->session.statuses = tree->statuses;
+    yarn_session_share_update(share, tree);
+}
+
+void yarn_session_share_update(struct yarn_session_share *share, const struct yarn_session *tree)
+{
+    share->session.report = tree->report;
+    share->session.report.attachment = &attachment;
     share->session.alternates = tree->alternates;
+    share->session.turns = tree->turns;
     share->session.nr_changes = tree->nr_changes;
 }

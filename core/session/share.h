@@ -19,3 +19,6 @@ struct yarn_session_share {
 /* `tree` and `target` are borrowed; outlive it. The process had so many threads until now. */
 void yarn_session_share_open(struct yarn_session_share *share, const struct yarn_session *tree,
                              const struct yarn_target *target, size_t nr_threads);
+
+/* The session takes its samples in another way from now on: `nr_changes`. */
+void yarn_session_share_update(struct yarn_session_share *share, const struct yarn_session *tree);

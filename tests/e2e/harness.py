@@ -171,7 +171,7 @@ def yarnprof(*arguments, check=True):
     if check and done.returncode != 0:
         raise AssertionError(
             f"yarnprof {' '.join(map(str, arguments))} ended with {done.returncode}: "
-            f"{done.stderr.decode(errors='replace')}"
+            f"{done.stderr.decode(errors='replace')}{done.stdout.decode(errors='replace')[-1000:]}"
         )
     return done
 

@@ -154,8 +154,9 @@ class Times(Case):
         return {int(pid): int(used) for pid, used, _ in lines[:-1]}, trusts
 
     def test_is_what_the_processes_say(self):
-        """More only by what the machine's host takes of its time, which no clock of a process has."""
-        for mode, least in (([], 0.98), (["threads"], 0.97), (["pauses"], 0.85)):
+        """More only by what the machine's host takes of its time, which no clock of a process has; less by what a
+        process's own clock has more, up to 0.1 ms at each switch, of which there are many on a busy machine."""
+        for mode, least in (([], 0.95), (["threads"], 0.9), (["pauses"], 0.85)):
             with self.subTest(mode=mode):
                 used, trusts = self.record_known("6", "30000", *mode)
                 self.assertGreaterEqual(len(set(trusts) & set(used)), 3)
@@ -167,6 +168,10 @@ class Times(Case):
     def test_is_estimated_beyond_a_rate_of_switches(self):
         run = self.record([PINGPONG, "60000"])
         trusts = [dump["trust"] for dump in self.infos(run)]
+        # The event that samples from then on is the same to whoever reads.
+        harness.yarnprof("verify", run.dumps)
+        (event,) = harness.report(run.dumps)["events"]
+        self.assertEqual(event["samples"], sum(trust["samples"] for trust in trusts))
         self.assertTrue(all(trust["cpu_estimated"] for trust in trusts), trusts)
         # Of both processes, of which one may have been sampled alone.
         total = sum(trust["cpu_ns"] for trust in trusts) / 1e9

@@ -6,6 +6,7 @@
 #include "core/base/pages.h"
 #include "core/config/pattern.h"
 #include "core/sys/clock.h"
+#include "recording/dump/preamble.h"
 
 /* The job's texts are the tree's: they are not freed here. */
 static void init(struct yarn_followed *followed, const struct yarn_job *tree_job,
@@ -65,6 +66,13 @@ int yarn_followed_begin(struct yarn_followed *followed, const struct yarn_facts 
     if (err)
         return yarn_failure_note(&followed->failure, "the dump's folder cannot be written to", err);
     return yarn_process_dump_begin(&followed->dump) ? 0 : followed->failure.error;
+}
+
+void yarn_followed_change(struct yarn_followed *followed, const struct yarn_session *session)
+{
+    yarn_session_share_update(&followed->share, session);
+    if (followed->dump.writer)
+        yarn_preamble_write_alternates(followed->dump.writer, &followed->share.session);
 }
 
 void yarn_followed_record(struct yarn_followed *followed, const struct yarn_typed_record *record)

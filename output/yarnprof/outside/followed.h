@@ -37,6 +37,9 @@ YARN_MUST_CHECK int yarn_followed_new(struct yarn_followed **ret_followed,
 YARN_MUST_CHECK int yarn_followed_begin(struct yarn_followed *followed,
                                         const struct yarn_facts *facts, char **environment);
 
+/* The tree's session has changed how it takes samples, of which none was read yet. */
+void yarn_followed_change(struct yarn_followed *followed, const struct yarn_session *session);
+
 /* A record of the process. */
 void yarn_followed_record(struct yarn_followed *followed, const struct yarn_typed_record *record);
 

@@ -350,9 +350,22 @@ static void look_for_closed(struct yarn_followed *followed, uint64_t now_ns)
     yarn_module_map_after_sweep(followed->pipeline.map);
 }
 
+/* Another event samples, once switch records are given up. */
+static void follow_changes(struct yarn_process_tree *tree)
+{
+    struct yarn_tree_process *process = NULL;
+    if (tree->nr_changes == tree->session->nr_changes)
+        return;
+    tree->nr_changes = tree->session->nr_changes;
+    while ((process = yarn_processes_next(&tree->processes, process)))
+        if (process->followed)
+            yarn_followed_change(process->followed, tree->session);
+}
+
 void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns)
 {
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    follow_changes(tree);
     yarn_tree_times_pass(&tree->times, until_ns);
     if (now_ns >= tree->written_ns + tree->job->options.interval_ns) {
         tree->written_ns = now_ns;

@@ -37,6 +37,7 @@ struct yarn_process_tree {
     struct yarn_tree_rows rows;
     struct yarn_followed *holder;          /* borrowed: whose dump has these; NULL: none yet */
     uint64_t kept_cpu_ns, kept_counted_ns; /* in dumps before that one */
+    uint32_t nr_changes;                   /* of the session's, that the dumps know */
     uint64_t written_ns;                   /* when the rows were written last */
     uint64_t read_ns;                      /* time of the latest record */
     uint64_t ended_ns;                     /* when the recording was; 0 */
