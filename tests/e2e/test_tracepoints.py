@@ -173,6 +173,18 @@ class Tracepoints(harness.Case):
         self.assertEqual((of_hog["holder_comm"], of_hog["holder_pid"]), ("sh", None))
         self.assertLessEqual(of_hog["ns"], (usage.ru_utime + usage.ru_stime) * 1e9)
         self.assertGreater(of_hog["ns"], 0.02 * whole)
+        by_process = ["sched", "--wait-for-core", "--by=process"]
+        shown = json.loads(harness.yarnprof(*by_process, "--format=json", run.dumps).stdout)["wait_for_core"]
+        self.assertEqual(sum(row["ns"] for row in shown), whole)
+        foreign = collections.Counter()
+        for row in rows:
+            foreign[row["holder_comm"]] += row["ns"] if row["holder_pid"] is None else 0
+        self.assertEqual({row["holder_comm"]: row["ns"] for row in shown if row["holder_pid"] is None}, +foreign)
+        self.assertEqual({(row["holder"], row["waiter"], row["waiter_comm"], row["waiter_pid"]) for row in shown},
+                         {(None, None, "sh", dump["process"]["pid"])})
+        self.assertGreaterEqual(thread["waits"], max(row["waits"] for row in shown))
+        text = harness.yarnprof(*by_process, "--limit=1", run.dumps).stdout.decode()
+        self.assertRegex(text, r"HAD THE CORE +PID  WAITED +PID +WAITS +TIME\n.*\n(… and \d+ more rows?; --limit=0 shows all\n)?\Z")
 
     def test_record_holds_one_of_each(self):
         """However they are asked for; what it runs holds none of them."""

@@ -9,9 +9,11 @@
 #include "output/yarnprof/verbs/verb.h"
 #include "output/yarnprof/views/sched.h"
 
+enum { BY = YARN_ARGUMENT_OWN, ROWS_OF_TEXT = 40 };
+
 struct request {
     struct yarn_view view;
-    bool is_timeline, has_wakers, has_cores;
+    bool is_timeline, has_wakers, has_cores, is_by_process;
     bool is_trace;                         /* what is looked at is no dump */
     const char *couplebreak, *save, *load; /* NULL: not asked for */
     const char *time;
@@ -27,6 +29,7 @@ static const struct yarn_argument arguments[] = {
      YARN_ARGUMENT_INTO(struct request, has_wakers)},
     {"wait-for-core", 0, NULL, "who was on the core while a thread waited for it",
      YARN_ARGUMENT_INTO(struct request, has_cores)},
+    {"by", 0, "thread|process", "with --wait-for-core: a row a pair of these (thread)", BY},
     {"couplebreak", 0, "[=STREAM,...]",
      "events with the targets of switches and wakings, of these pids or files",
      YARN_ARGUMENT_INTO(struct request, couplebreak)},
@@ -57,10 +60,20 @@ static int take(void *self, int id, const char *value, const char **ret_right)
     case YARN_ARGUMENT_TIME:
         request->time = value;
         break;
+    case BY:
+        request->is_by_process = strcmp(value, "process") == 0;
+        *ret_right = "thread or process";
+        return request->is_by_process || strcmp(value, "thread") == 0 ? 0 : -EINVAL;
     default:
         break;
     }
     return yarn_view_take(&request->view, id, value, ret_right);
+}
+
+/* Whoever was on the machine may have had the core. */
+static size_t rows_of_text(const struct request *request)
+{
+    return request->has_cores ? ROWS_OF_TEXT : 0;
 }
 
 static int show(struct request *request, const struct yarn_profile *profile,
@@ -71,8 +84,9 @@ static int show(struct request *request, const struct yarn_profile *profile,
                                    .is_timeline = request->is_timeline,
                                    .has_wakers = request->has_wakers,
                                    .has_cores = request->has_cores,
+                                   .is_by_process = request->is_by_process,
                                    .shown = &request->shown,
-                                   .limit = yarn_view_limit(&request->view, 0)};
+                                   .limit = yarn_view_limit(&request->view, rows_of_text(request))};
     if (request->couplebreak)
         view.streams = &request->streams;
     int err = yarn_sched_log_sort(sched);

@@ -21,6 +21,7 @@ struct yarn_sched_view {
     bool is_timeline;                       /* of text a line a thread */
     bool has_wakers;                        /* who woke whom is shown */
     bool has_cores;                         /* who had the core is shown */
+    bool is_by_process;                     /* that of processes, not of threads */
     const struct yarn_sched_log *sched;     /* sorted; owners are threads of the profile */
     uint64_t from_ns, to_ns;                /* what is looked at, within the recording */
     const struct yarn_stream_list *streams; /* NULL: couplebreak is not shown */

@@ -3,10 +3,12 @@
 #include <stdlib.h>
 
 #include "output/base/array.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/show/table.h"
 #include "output/yarnprof/views/sched.h"
 
-/* A thread waited for a core, and another had it meanwhile; the same of all waits. */
+/* A thread waited for a core, and another had it meanwhile; the same of all waits. By process any
+ * of their threads stands for them. */
 struct pair {
     struct yarn_sched_comer holder;
     uint32_t waiter; /* thread of the profile */
@@ -32,6 +34,39 @@ static void on_wait(void *self, uint64_t from_ns, uint64_t to_ns,
     all->to_ns = to_ns;
 }
 
+static uint32_t dump_of(const struct yarn_sched_view *view, uint32_t thread)
+{
+    return thread == UINT32_MAX ? YARN_DUMP_NONE : view->profile->threads[thread].dump;
+}
+
+static int order_numbers(uint32_t one, uint32_t other)
+{
+    return (one > other) - (one < other);
+}
+
+static bool is_unknown(struct yarn_sched_comer who)
+{
+    return who.owner == UINT32_MAX && who.tid == UINT32_MAX;
+}
+
+static const char *name_of_foreign(const struct yarn_sched_view *view, struct yarn_sched_comer who)
+{
+    return is_unknown(who) ? "[unknown]" : yarn_sched_view_foreign(view, who.tid);
+}
+
+/* Of processes that were not recorded only the names of their threads are known. */
+static int order_holders(const struct yarn_sched_view *view, struct yarn_sched_comer one,
+                         struct yarn_sched_comer other)
+{
+    if (!view->is_by_process)
+        return one.owner != other.owner ? order_numbers(one.owner, other.owner)
+                                        : order_numbers(one.tid, other.tid);
+    uint32_t dumps[] = {dump_of(view, one.owner), dump_of(view, other.owner)};
+    if (dumps[0] != dumps[1] || dumps[0] != YARN_DUMP_NONE)
+        return order_numbers(dumps[0], dumps[1]);
+    return strcmp(name_of_foreign(view, one), name_of_foreign(view, other));
+}
+
 static void add_holder(void *self, struct yarn_sched_comer who, uint64_t ns)
 {
     struct collection *all = self;
@@ -39,7 +74,7 @@ static void add_holder(void *self, struct yarn_sched_comer who, uint64_t ns)
     if (who.owner == all->waiter)
         return;
     for (size_t i = all->first_of_wait; i < all->count; i++) {
-        if (all->list[i].holder.owner == who.owner && all->list[i].holder.tid == who.tid) {
+        if (!order_holders(all->view, all->list[i].holder, who)) {
             all->list[i].ns += ns;
             return;
         }
@@ -63,34 +98,33 @@ static void on_came(void *self, const struct yarn_sched_span *span, uint32_t cpu
     yarn_sched_cores_between(&all->view->sched->cores, span->cpu, from_ns, at_ns, add_holder, all);
 }
 
-static int by_pair(const void *a, const void *b)
+static int order_pairs(const struct yarn_sched_view *view, const struct pair *one,
+                       const struct pair *other)
 {
-    const struct pair *one = a, *other = b;
-    if (one->waiter != other->waiter)
-        return one->waiter < other->waiter ? -1 : 1;
-    if (one->holder.owner != other->holder.owner)
-        return one->holder.owner < other->holder.owner ? -1 : 1;
-    if (one->holder.tid != other->holder.tid)
-        return one->holder.tid < other->holder.tid ? -1 : 1;
-    return 0;
+    int order = view->is_by_process
+                    ? order_numbers(dump_of(view, one->waiter), dump_of(view, other->waiter))
+                    : order_numbers(one->waiter, other->waiter);
+    return order ? order : order_holders(view, one->holder, other->holder);
 }
 
-static int by_time(const void *a, const void *b)
+static bool by_pair(const void *self, const void *one, const void *other)
+{
+    return order_pairs(self, one, other) < 0;
+}
+
+static bool by_time(const void *self, const void *a, const void *b)
 {
     const struct pair *one = a, *other = b;
-    if (one->ns != other->ns)
-        return one->ns > other->ns ? -1 : 1;
-    return by_pair(a, b);
+    return one->ns != other->ns ? one->ns > other->ns : by_pair(self, a, b);
 }
 
 /* Waits of one pair become one row. */
-static void join(struct collection *all)
+static int join(struct collection *all)
 {
     size_t count = 0;
-    if (all->count)
-        qsort(all->list, all->count, sizeof *all->list, by_pair);
-    for (size_t i = 0; i < all->count; i++) {
-        if (!count || by_pair(&all->list[count - 1], &all->list[i])) {
+    int err = YARN_ARRAY_SORT(&all->list, &all->capacity, all->count, by_pair, all->view);
+    for (size_t i = 0; !err && i < all->count; i++) {
+        if (!count || order_pairs(all->view, &all->list[count - 1], &all->list[i])) {
             all->list[count++] = all->list[i];
             continue;
         }
@@ -98,8 +132,7 @@ static void join(struct collection *all)
         all->list[count - 1].waits += all->list[i].waits;
     }
     all->count = count;
-    if (count)
-        qsort(all->list, count, sizeof *all->list, by_time);
+    return err ? err : YARN_ARRAY_SORT(&all->list, &all->capacity, count, by_time, all->view);
 }
 
 static void collect(struct collection *all)
@@ -111,20 +144,22 @@ static void collect(struct collection *all)
         all->to_ns = 0;
         yarn_sched_walk(view->sched, view->rows[i].life, view->from_ns, view->to_ns, &visitor, all);
     }
-    join(all);
+    if (!all->err)
+        all->err = join(all);
 }
 
 /* ---- shown ---- */
 
-static const struct yarn_profile *profile_of(const struct yarn_show_cell *cell)
+static const struct yarn_sched_view *view_of(const struct yarn_show_cell *cell)
 {
-    return ((const struct yarn_sched_view *)cell->self)->profile;
+    return cell->self;
 }
 
 static const struct yarn_profile_thread *holder_of(const struct yarn_show_cell *cell)
 {
     const struct pair *pair = cell->row;
-    return pair->holder.owner == UINT32_MAX ? NULL : &profile_of(cell)->threads[pair->holder.owner];
+    return pair->holder.owner == UINT32_MAX ? NULL
+                                            : &view_of(cell)->profile->threads[pair->holder.owner];
 }
 
 static void get_holder(struct yarn_show_cell *cell)
@@ -132,56 +167,80 @@ static void get_holder(struct yarn_show_cell *cell)
     const struct yarn_profile_thread *thread = holder_of(cell);
     const struct pair *pair = cell->row;
     uint32_t tid = thread ? thread->tid : pair->holder.tid;
-    yarn_show_u64_if(cell, tid != UINT32_MAX, tid);
+    yarn_show_u64_if(cell, !view_of(cell)->is_by_process && tid != UINT32_MAX, tid);
+}
+
+/* Of the thread, or of its process. */
+static const char *name_of(const struct yarn_sched_view *view,
+                           const struct yarn_profile_thread *thread)
+{
+    return yarn_profile_text(view->profile, view->is_by_process
+                                                ? view->profile->dumps[thread->dump].program
+                                                : thread->comm);
 }
 
 static void get_holder_comm(struct yarn_show_cell *cell)
 {
     const struct yarn_profile_thread *thread = holder_of(cell);
     const struct pair *pair = cell->row;
-    if (pair->holder.tid == UINT32_MAX && !thread)
-        yarn_show_text(cell, "[unknown]");
-    else
-        yarn_show_text(cell, thread ? yarn_profile_text(profile_of(cell), thread->comm)
-                                    : yarn_sched_view_foreign(cell->self, pair->holder.tid));
+    yarn_show_text(cell, thread ? name_of(view_of(cell), thread)
+                                : name_of_foreign(view_of(cell), pair->holder));
 }
 
 /* Of processes that were recorded. */
 static void get_holder_process(struct yarn_show_cell *cell)
 {
     const struct yarn_profile_thread *thread = holder_of(cell);
-    uint32_t pid = thread ? profile_of(cell)->dumps[thread->dump].process.pid : 0;
+    uint32_t pid = thread ? view_of(cell)->profile->dumps[thread->dump].process.pid : 0;
     yarn_show_u64_if(cell, pid, pid);
 }
 
 static const struct yarn_profile_thread *waiter_of(const struct yarn_show_cell *cell)
 {
-    return &profile_of(cell)->threads[((const struct pair *)cell->row)->waiter];
+    return &view_of(cell)->profile->threads[((const struct pair *)cell->row)->waiter];
 }
 
 static void get_waiter(struct yarn_show_cell *cell)
 {
-    yarn_show_u64(cell, waiter_of(cell)->tid);
+    yarn_show_u64_if(cell, !view_of(cell)->is_by_process, waiter_of(cell)->tid);
 }
 
 static void get_waiter_comm(struct yarn_show_cell *cell)
 {
-    yarn_show_text(cell, yarn_profile_text(profile_of(cell), waiter_of(cell)->comm));
+    yarn_show_text(cell, name_of(view_of(cell), waiter_of(cell)));
+}
+
+static void get_waiter_process(struct yarn_show_cell *cell)
+{
+    yarn_show_u64(cell, view_of(cell)->profile->dumps[waiter_of(cell)->dump].process.pid);
 }
 
 #define MEMBER(name) YARN_SHOW_MEMBER(struct pair, name)
 
+#define HOLDER                                                                                     \
+    YARN_SHOW_COLUMN("holder_comm", "HAD THE CORE", .get = get_holder_comm,                        \
+                     .align = YARN_SHOW_LEFT, .gap = 2, .width = 15),                              \
+        YARN_SHOW_COLUMN("holder_pid", "PID", .get = get_holder_process, .width = 7)
+#define WAITER                                                                                     \
+    YARN_SHOW_COLUMN("waiter_comm", "WAITED", .get = get_waiter_comm, .align = YARN_SHOW_LEFT,     \
+                     .gap = 2, .width = 15)
+#define SUMS                                                                                       \
+    YARN_SHOW_COLUMN("waits", "WAITS", MEMBER(waits), .unit = YARN_SHOW_GROUPED, .width = 9),      \
+        YARN_SHOW_COLUMN("ns", "TIME", MEMBER(ns), .unit = YARN_SHOW_NS, .width = 11)
+
 static const struct yarn_show_column columns[] = {
     YARN_SHOW_COLUMN("holder", "TID", .get = get_holder, .width = 7),
-    YARN_SHOW_COLUMN("holder_comm", "HAD THE CORE", .get = get_holder_comm, .align = YARN_SHOW_LEFT,
-                     .gap = 2, .width = 15),
-    YARN_SHOW_COLUMN("holder_pid", "PID", .get = get_holder_process, .width = 7),
+    HOLDER,
     YARN_SHOW_COLUMN("waiter", "TID", .get = get_waiter, .gap = 2, .width = 7),
-    YARN_SHOW_COLUMN("waiter_comm", "WAITED", .get = get_waiter_comm, .align = YARN_SHOW_LEFT,
-                     .gap = 2, .width = 15),
-    YARN_SHOW_COLUMN("waits", "WAITS", MEMBER(waits), .unit = YARN_SHOW_GROUPED, .width = 9),
-    YARN_SHOW_COLUMN("ns", "TIME", MEMBER(ns), .unit = YARN_SHOW_NS, .width = 11),
+    WAITER,
+    SUMS,
+    YARN_SHOW_COLUMN("waiter_pid", NULL, .get = get_waiter_process),
     {0},
+};
+
+static const struct yarn_show_column columns_by_process[] = {
+    HOLDER, WAITER, YARN_SHOW_COLUMN("waiter_pid", "PID", .get = get_waiter_process, .width = 7),
+    SUMS,   {0},
 };
 
 static const char *why_none(const struct yarn_sched_view *view)
@@ -205,16 +264,24 @@ static uint64_t count_lost(const struct yarn_profile *profile)
 
 int yarn_sched_wait_for_core(const struct yarn_sched_view *view, const struct yarn_out *out)
 {
-    struct yarn_show_table table = {.out = out, .self = view, .parts = {columns}};
+    bool is_text = out->format == YARN_OUT_TEXT;
+    struct yarn_show_table table = {
+        .out = out,
+        .self = view,
+        .parts = {view->is_by_process && is_text ? columns_by_process : columns},
+    };
     struct collection all = {.view = view};
     if (view->sched->cores.count)
         collect(&all);
-    if (!all.err && (all.count || out->format != YARN_OUT_TEXT))
+    if (!all.err && (all.count || !is_text))
         yarn_show_rows(&table, "wait_for_core", all.list, all.count, sizeof *all.list, view->limit);
     else if (!all.err)
         (void)fputs(why_none(view), out->file);
     uint64_t lost = count_lost(view->profile);
-    if (lost && out->format == YARN_OUT_TEXT)
+    if (is_text && view->limit && all.count > view->limit)
+        (void)fprintf(out->file, "… and %s; --limit=0 shows all\n",
+                      yarn_number_of_things(all.count - view->limit, "more row").text);
+    if (lost && is_text)
         (void)fprintf(out->file,
                       "%" PRIu64 " records of the machine were lost: some of this time "
                       "was another's\n",
