@@ -126,7 +126,8 @@ class Manual(unittest.TestCase):
         page = (MAN / "yarn.7").read_text()
         options = run("record", "--help").stdout
         for option in re.findall(r"^  .*?--([a-z-]+)", options, re.MULTILINE):
-            if option not in ("help", "call-graph", "outside", "inside", "pid", "tree", "wait", "python", "require-samples"):
+            if option not in ("help", "call-graph", "outside", "inside", "pid", "tree", "wait", "whole-cores", "python",
+                              "require-samples"):
                 self.assertIn("YARN_" + option.upper().replace("-", "_"), page)
 
 
