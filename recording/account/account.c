@@ -118,7 +118,9 @@ static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
     if (!leaves_kernel(account))
         return 0;
     uint64_t period_ns = account->session->statuses[account->clock_event].spec.period;
-    uint64_t lost_ns = account->totals.value[YARN_DUMP_TOTAL_LOST] * period_ns;
+    uint64_t lost_ns = yarn_u64_minus(account->totals.value[YARN_DUMP_TOTAL_LOST],
+                                      account->nr_lost_of_others) *
+                       period_ns;
     uint64_t switching_ns = account->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS];
     uint64_t most_ns = yarn_u64_minus(unsampled_ns, lost_ns + switching_ns);
     uint64_t least_ns = yarn_u64_minus(most_ns, unripe_ns(account));
@@ -200,7 +202,7 @@ static void write_totals(struct yarn_account *account, struct yarn_dump_writer *
 void yarn_account_write_counts(struct yarn_account *account, struct yarn_dump_writer *writer,
                                bool only_counted)
 {
-    uint64_t lost = 0;
+    uint64_t lost = 0, lost_of_others = 0;
     for (uint32_t i = 0; i < account->session->request->nr_events; i++) {
         if (only_counted && !account->session->statuses[i].spec.is_counted)
             continue;
@@ -216,9 +218,12 @@ void yarn_account_write_counts(struct yarn_account *account, struct yarn_dump_wr
             .lost = sum.lost,
             .is_in_error = sum.is_in_error,
         };
-        lost += account->session->statuses[i].spec.is_scheduling ? 0 : sum.lost;
+        bool is_profile = !account->session->statuses[i].spec.is_scheduling;
+        lost += is_profile ? sum.lost : 0;
+        lost_of_others += is_profile && i != account->clock_event ? sum.lost : 0;
         yarn_dump_write_count(writer, &count);
     }
+    account->nr_lost_of_others = only_counted ? account->nr_lost_of_others : lost_of_others;
     read_lost(account, lost);
 }
 

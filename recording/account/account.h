@@ -27,6 +27,7 @@ struct yarn_account {
     uint64_t reaped_before_ns; /* CPU time of children that were waited for before the start */
     uint64_t nr_lost;          /* records of any kind, as LOST records say */
     uint64_t nr_dropped;       /* samples lost because the queue was full */
+    uint64_t nr_lost_of_others; /* samples lost of other events than the clock, as far as counted */
     struct yarn_thread_snapshot threads;
 };
 

@@ -3,14 +3,27 @@
 
 enum { SILENT_PERIODS = 20 };
 
-static uint64_t period_of(const struct yarn_profile_dump *dump)
+/* The event that CPU time is sampled by; NULL: none. */
+static const struct yarn_profile_dump_event *clock_of(const struct yarn_profile_dump *dump)
 {
     for (size_t i = 0; i < dump->nr_events; i++) {
         const struct yarn_dump_event *record = &dump->events[i].record;
         if (!record->error && record->flags & YARN_DUMP_EVENT_IS_CLOCK)
-            return record->period;
+            return &dump->events[i];
     }
-    return 0;
+    return NULL;
+}
+
+/* Lost samples of other events stand for no time. */
+static uint64_t lost_of_clock(const struct yarn_profile_dump *dump,
+                              const struct yarn_profile_dump_event *clock)
+{
+    uint64_t others = 0;
+    for (const struct yarn_profile_dump_event *event = dump->events;
+         event < dump->events + dump->nr_events; event++)
+        if (event != clock && !(event->record.flags & YARN_DUMP_EVENT_IS_SCHEDULING))
+            others += event->count.lost;
+    return yarn_u64_max(yarn_u64_minus(dump->trust.lost, others), clock->count.lost);
 }
 
 static void add_threads(const struct yarn_profile *profile, uint32_t dump, uint64_t period_ns,
@@ -31,9 +44,10 @@ struct yarn_unsampled yarn_unsampled_of(const struct yarn_profile *profile, uint
 {
     const struct yarn_profile_dump *dump = &profile->dumps[number];
     const struct yarn_trust *trust = &dump->trust;
-    uint64_t period_ns = period_of(dump), left = trust->unsampled_ns;
+    const struct yarn_profile_dump_event *clock = clock_of(dump);
+    uint64_t period_ns = clock ? clock->record.period : 0, left = trust->unsampled_ns;
     struct yarn_unsampled claims = {.ns = {
-                                        [YARN_UNSAMPLED_LOST] = trust->lost * period_ns,
+                                        [YARN_UNSAMPLED_LOST] = clock ? lost_of_clock(dump, clock) * period_ns : 0,
                                         [YARN_UNSAMPLED_CHILDREN] = trust->children_ns,
                                         [YARN_UNSAMPLED_BEFORE] = trust->before_ns,
                                         [YARN_UNSAMPLED_SWITCHING] = trust->switching_ns,

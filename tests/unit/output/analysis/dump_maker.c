@@ -231,7 +231,7 @@ void dump_maker_totals(struct dump_maker *maker)
 {
     struct yarn_dump_totals totals = {.time_ns = maker->now_ns};
     totals.value[YARN_DUMP_TOTAL_SAMPLES] = maker->samples;
-    totals.value[YARN_DUMP_TOTAL_LOST] = maker->lost;
+    totals.value[YARN_DUMP_TOTAL_LOST] = maker->lost + maker->lost_of_faults;
     totals.value[YARN_DUMP_TOTAL_CPU_NS] = maker->weight + maker->unsampled_ns + maker->kernel_ns;
     totals.value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = maker->unsampled_ns + maker->too_much_ns;
     totals.value[YARN_DUMP_TOTAL_CHILDREN_NS] = maker->children_ns;
@@ -252,6 +252,14 @@ void dump_maker_totals(struct dump_maker *maker)
         .lost = maker->lost,
     };
     yarn_dump_write_count(maker->writer, &count);
+    count = (struct yarn_dump_count){
+        .event = 1,
+        .time_ns = maker->now_ns,
+        .count = maker->lost_of_faults,
+        .lost = maker->lost_of_faults,
+    };
+    if (count.lost)
+        yarn_dump_write_count(maker->writer, &count);
     yarn_dump_write_totals(maker->writer, &totals);
 }
 

@@ -23,7 +23,7 @@ struct dump_maker {
     uint64_t now_ns;
     uint64_t samples, weight;
     uint64_t ends[YARN_DUMP_STACK_END_COUNT];
-    uint64_t lost; /* of event 0 */
+    uint64_t lost, lost_of_faults; /* of event 0, and of event 1 */
     uint64_t unsampled_ns, kernel_ns;
     uint64_t children_ns, before_ns, switching_ns, blocked_ns, rest_ns; /* of what is unsampled */
     uint64_t too_much_ns; /* by which unsampled time exceeds what there was */

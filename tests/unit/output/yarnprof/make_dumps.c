@@ -114,11 +114,13 @@ static void make_machines(const char *folder)
     }
 }
 
-/* 100 ms without a sample, with each reason that can be reported; and a dump that says that 900 ms
+/* 100 ms without a sample, with each reason that can be reported, beside lost samples of faults,
+ * which are no time; and a dump that says that 900 ms
  * of its 10 ms passed unsampled. */
 static void make_reasons(const char *folder)
 {
     open_in(folder, "more/reasons.dump", "reasons", 1200);
+    dump_maker_add_event(&maker, 1, "page-faults", 0);
     uint32_t hot = dump_maker_stack(&maker, "main;hot");
     dump_maker_sample(&maker, 1200, hot, YARN_DUMP_STACK_COMPLETE, 100);
     dump_maker_add_thread(&maker, 1201, "short");
@@ -130,6 +132,7 @@ static void make_reasons(const char *folder)
         yarn_dump_write_thread_end(maker.writer, &ends[i]);
     }
     maker.lost = 3;
+    maker.lost_of_faults = 4;
     maker.children_ns = 20 * MAKER_PERIOD_NS;
     maker.before_ns = 10 * MAKER_PERIOD_NS;
     maker.switching_ns = 12 * MAKER_PERIOD_NS;
