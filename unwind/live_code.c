@@ -8,12 +8,14 @@ enum {
     PAGES_MAX = 2048,
     READINGS = 12,         /* that count and found a line the same, before it is believed */
     STEADY_DOUBLINGS = 10, /* at most */
+    VOID_MOST = 7,         /* doublings of the first pause */
 };
 
 /* A line that was found changed n times is believed once it was the same for this, times 2^n. */
 #define STEADY_NS (100 * YARN_NS_PER_MS)
-/* The pauses between two readings grow with the age of what was asked for in a page: changes that
- * are less than an age apart are seen. */
+/* The pauses between two readings are short until there were so many of what was asked for in a
+ * page, and longer where the process did not run; then they grow with its age: changes that are
+ * less than an age apart are seen. */
 #define FIRST_PAUSE_NS (YARN_NS_PER_MS / 4)
 #define LAST_PAUSE_NS (20 * YARN_NS_PER_MS)
 #define YOUNG_NS (400 * YARN_NS_PER_MS)
@@ -21,6 +23,10 @@ enum {
  * nothing changes. */
 #define RAN_NS (YARN_NS_PER_MS / 10)
 enum { PAUSE_SHARE = 2, GAPS = 2 }; /* of the age; that it has to last */
+/* Nothing is proven before the first sample in new code was looked at: rings are read so soon where
+ * code is expected, and again at twice its age until there is some; then as often as LAST_PAUSE_NS.
+ */
+#define FIRST_LOOK_NS (25 * YARN_NS_PER_MS)
 
 struct line {
     uint64_t since_ns; /* the end of the first reading that found it so */
@@ -34,13 +40,22 @@ struct yarn_code_page {
     uint64_t gap_ns;   /* the longest between readings in which later samples may lie */
     uint64_t ran_ns;   /* the process's CPU time at the last reading that counted */
     uint64_t young_ns; /* the latest change of what was asked for */
-    bool is_asked;     /* whether it was the same */
+    unsigned
+        nr_left; /* readings that have to count still, until all that was asked for may be proven */
+    unsigned nr_void; /* that did not count, one after the other */
+    bool is_asked;    /* whether it was the same */
     struct line lines[LINES];
 };
 
 void yarn_live_code_open(struct yarn_live_code *code, const struct yarn_target *target)
 {
     *code = (struct yarn_live_code){.target = target, .watch_ns = UINT64_MAX};
+}
+
+void yarn_live_code_expect(struct yarn_live_code *code)
+{
+    code->expected_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    code->watch_ns = code->expected_ns + FIRST_LOOK_NS;
 }
 
 void yarn_live_code_close(struct yarn_live_code *code)
@@ -124,6 +139,8 @@ static void read_page(struct yarn_live_code *code, struct yarn_code_page *page)
         memset(words, 0, sizeof words);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC), gap_ns = was_ns ? now_ns - was_ns : 0;
     page->gap_ns = code->sample_ns > was_ns ? gap_ns : yarn_u64_max(page->gap_ns, gap_ns);
+    page->nr_void = counts ? 0 : page->nr_void + 1;
+    page->nr_left -= counts && page->nr_left;
     for (unsigned i = 0; i < LINES; i++)
         note(&page->lines[i], hash_of(words + i * (LINE / sizeof *words)), counts, now_ns);
 }
@@ -167,8 +184,9 @@ static bool is_steady(const struct line *line, const struct yarn_code_page *page
 static uint64_t due_ns(const struct yarn_code_page *page)
 {
     uint64_t age_ns = yarn_u64_minus(page->read_ns, page->young_ns);
-    bool is_first = age_ns < READINGS * FIRST_PAUSE_NS;
-    uint64_t pause_ns = is_first ? FIRST_PAUSE_NS : age_ns / PAUSE_SHARE;
+    uint64_t pause_ns = yarn_u64_max(age_ns / PAUSE_SHARE, FIRST_PAUSE_NS);
+    if (page->nr_left && page->nr_void < VOID_MOST)
+        pause_ns = FIRST_PAUSE_NS << page->nr_void;
     return age_ns > YOUNG_NS ? UINT64_MAX : page->read_ns + yarn_u64_min(pause_ns, LAST_PAUSE_NS);
 }
 
@@ -176,6 +194,8 @@ static bool is_line_proven(struct yarn_live_code *code, struct yarn_code_page *p
 {
     const struct line *line = &page->lines[at];
     page->is_asked = true;
+    if (page->nr_left + line->nr_equal < READINGS)
+        page->nr_left = READINGS - (unsigned)line->nr_equal;
     page->young_ns = yarn_u64_max(page->young_ns, line->since_ns);
     code->watch_ns = yarn_u64_min(code->watch_ns, due_ns(page));
     return line->hash && line->since_ns <= code->sample_ns && is_steady(line, page);
@@ -193,11 +213,20 @@ bool yarn_live_code_is_proven(struct yarn_live_code *code, struct yarn_code_exte
     return is_proven;
 }
 
+/* When the next samples are wanted. */
+static uint64_t next_look_ns(const struct yarn_live_code *code, uint64_t now_ns)
+{
+    uint64_t age_ns = now_ns - code->expected_ns;
+    if (code->nr_pages)
+        return now_ns + LAST_PAUSE_NS;
+    return age_ns > YOUNG_NS ? UINT64_MAX : now_ns + yarn_u64_max(age_ns, FIRST_LOOK_NS);
+}
+
 void yarn_live_code_watch(struct yarn_live_code *code, uint64_t now_ns)
 {
     if (now_ns < code->watch_ns)
         return;
-    code->watch_ns = UINT64_MAX;
+    code->watch_ns = next_look_ns(code, now_ns);
     for (size_t i = 0; i < code->nr_pages; i++) {
         struct yarn_code_page *page = page_at(code, i);
         if (!page->is_asked)

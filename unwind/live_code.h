@@ -23,11 +23,16 @@ struct yarn_live_code {
     struct yarn_table numbers;        /* by address */
     size_t nr_pages;
     uint64_t sample_ns; /* when the stack was taken that is walked; 0: it is that of a thread now */
-    uint64_t watch_ns;  /* when pages that are new, or change, are read again; UINT64_MAX: none */
+    uint64_t expected_ns; /* since when there may be some any moment; 0: it is not expected */
+    uint64_t watch_ns;    /* when pages that are new, or change, are read again, or the next samples
+                             are to be looked at; UINT64_MAX: never */
 };
 
 /* Takes no memory before the first look. */
 void yarn_live_code_open(struct yarn_live_code *code, const struct yarn_target *target);
+
+/* There will be generated code soon. */
+void yarn_live_code_expect(struct yarn_live_code *code);
 
 /* A number by which the bytes there are known again; 0 where they cannot be read. */
 uint32_t yarn_live_code_sign(struct yarn_live_code *code, struct yarn_code_extent extent);

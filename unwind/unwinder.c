@@ -406,6 +406,11 @@ void yarn_unwinder_watch_code(struct yarn_unwinder *unwinder, uint64_t now_ns)
     yarn_live_code_watch(&unwinder->cache.live, now_ns);
 }
 
+void yarn_unwinder_expect_code(struct yarn_unwinder *unwinder)
+{
+    yarn_live_code_expect(&unwinder->cache.live);
+}
+
 bool yarn_unwinder_is_outermost(struct yarn_unwinder *unwinder, uint64_t lookup_ip)
 {
     (void)refresh(unwinder);

@@ -54,6 +54,8 @@ void yarn_unwinder_unwind_blocked(struct yarn_unwinder *unwinder, uint64_t ip, u
  * UINT64_MAX: none. */
 uint64_t yarn_unwinder_watch_ns(const struct yarn_unwinder *unwinder);
 void yarn_unwinder_watch_code(struct yarn_unwinder *unwinder, uint64_t now_ns);
+/* The program will generate code soon. */
+void yarn_unwinder_expect_code(struct yarn_unwinder *unwinder);
 
 /* True where the code at the address is marked as having no caller (_start, clone3):
  * then a chain of frame pointers that ended there is complete. */

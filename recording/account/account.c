@@ -118,9 +118,9 @@ static uint64_t kernel_ns(const struct yarn_account *account, uint64_t cpu_ns,
     if (!leaves_kernel(account))
         return 0;
     uint64_t period_ns = account->session->statuses[account->clock_event].spec.period;
-    uint64_t lost_ns = yarn_u64_minus(account->totals.value[YARN_DUMP_TOTAL_LOST],
-                                      account->nr_lost_of_others) *
-                       period_ns;
+    uint64_t lost_ns =
+        yarn_u64_minus(account->totals.value[YARN_DUMP_TOTAL_LOST], account->nr_lost_of_others) *
+        period_ns;
     uint64_t switching_ns = account->totals.value[YARN_DUMP_TOTAL_SWITCHING_NS];
     uint64_t most_ns = yarn_u64_minus(unsampled_ns, lost_ns + switching_ns);
     uint64_t least_ns = yarn_u64_minus(most_ns, unripe_ns(account));

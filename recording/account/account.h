@@ -24,9 +24,9 @@ struct yarn_account {
     uint32_t clock_event; /* number of the event whose count is CPU time; YARN_DUMP_NONE */
     uint64_t sampled_ns;  /* weight of its samples */
     uint64_t missed_ns; /* CPU time before its events were enabled, where the start was deferred */
-    uint64_t reaped_before_ns; /* CPU time of children that were waited for before the start */
-    uint64_t nr_lost;          /* records of any kind, as LOST records say */
-    uint64_t nr_dropped;       /* samples lost because the queue was full */
+    uint64_t reaped_before_ns;  /* CPU time of children that were waited for before the start */
+    uint64_t nr_lost;           /* records of any kind, as LOST records say */
+    uint64_t nr_dropped;        /* samples lost because the queue was full */
     uint64_t nr_lost_of_others; /* samples lost of other events than the clock, as far as counted */
     struct yarn_thread_snapshot threads;
 };

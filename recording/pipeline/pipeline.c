@@ -23,6 +23,8 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump 
                                   shared ? &shared->images : NULL);
     if (!err)
         err = yarn_unwinder_new(&pipeline->unwinder, dump->job->options.unwinder, pipeline->map);
+    if (!err && dump->job->options.jit[0])
+        yarn_unwinder_expect_code(pipeline->unwinder);
     if (!err)
         err = yarn_frame_names_open(&pipeline->names, pipeline->map, &dump->job->facts, shared);
     yarn_queue_open(&pipeline->queue, QUEUE_BYTES);

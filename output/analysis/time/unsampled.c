@@ -46,15 +46,16 @@ struct yarn_unsampled yarn_unsampled_of(const struct yarn_profile *profile, uint
     const struct yarn_trust *trust = &dump->trust;
     const struct yarn_profile_dump_event *clock = clock_of(dump);
     uint64_t period_ns = clock ? clock->record.period : 0, left = trust->unsampled_ns;
-    struct yarn_unsampled claims = {.ns = {
-                                        [YARN_UNSAMPLED_LOST] = clock ? lost_of_clock(dump, clock) * period_ns : 0,
-                                        [YARN_UNSAMPLED_CHILDREN] = trust->children_ns,
-                                        [YARN_UNSAMPLED_BEFORE] = trust->before_ns,
-                                        [YARN_UNSAMPLED_SWITCHING] = trust->switching_ns,
-                                        [YARN_UNSAMPLED_BLOCKED] = trust->blocked_ns,
-                                        [YARN_UNSAMPLED_REST] = trust->rest_ns,
-                                        [YARN_UNSAMPLED_UNKNOWN] = UINT64_MAX,
-                                    }};
+    struct yarn_unsampled claims = {
+        .ns = {
+            [YARN_UNSAMPLED_LOST] = clock ? lost_of_clock(dump, clock) * period_ns : 0,
+            [YARN_UNSAMPLED_CHILDREN] = trust->children_ns,
+            [YARN_UNSAMPLED_BEFORE] = trust->before_ns,
+            [YARN_UNSAMPLED_SWITCHING] = trust->switching_ns,
+            [YARN_UNSAMPLED_BLOCKED] = trust->blocked_ns,
+            [YARN_UNSAMPLED_REST] = trust->rest_ns,
+            [YARN_UNSAMPLED_UNKNOWN] = UINT64_MAX,
+        }};
     if (period_ns)
         add_threads(profile, number, period_ns, &claims);
     for (size_t i = 0; i < YARN_UNSAMPLED_COUNT; i++) {

@@ -148,7 +148,36 @@ START_TEST(the_code_of_a_thread_that_still_stands_there_is_proven_by_itself)
 {
     code.sample_ns = 0;
     ck_assert(yarn_live_code_is_proven(&code, first));
+    ck_assert_uint_eq(code.nr_pages, 0);
+}
+END_TEST
+
+START_TEST(samples_are_looked_at_soon_where_code_is_expected_and_where_there_is_some)
+{
     ck_assert_uint_eq(code.watch_ns, UINT64_MAX);
+    yarn_live_code_expect(&code);
+    uint64_t begun_ns = code.expected_ns;
+    ck_assert_uint_eq(code.watch_ns, begun_ns + 25 * YARN_NS_PER_MS);
+    yarn_live_code_watch(&code, begun_ns + 30 * YARN_NS_PER_MS);
+    ck_assert_uint_eq(code.watch_ns, begun_ns + 60 * YARN_NS_PER_MS);
+    yarn_live_code_watch(&code, begun_ns + YARN_NS_PER_SECOND);
+    ck_assert_uint_eq(code.watch_ns, UINT64_MAX);
+    ck_assert(!is_proven_now(first));
+    ck_assert_uint_lt(code.watch_ns, code.sample_ns + YARN_NS_PER_SECOND);
+    yarn_live_code_watch(&code, begun_ns + 10 * YARN_NS_PER_SECOND);
+    ck_assert_uint_le(code.watch_ns, begun_ns + 10 * YARN_NS_PER_SECOND + 20 * YARN_NS_PER_MS);
+}
+END_TEST
+
+START_TEST(a_reader_that_comes_late_reads_often_until_there_were_enough)
+{
+    ck_assert(!is_proven_now(first));
+    for (unsigned i = 0; i < 3; i++) {
+        sleep_ns(20 * YARN_NS_PER_MS);
+        uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        yarn_live_code_watch(&code, now_ns);
+        ck_assert_uint_le(code.watch_ns, yarn_clock_ns(YARN_TIME_MONOTONIC) + 2 * YARN_NS_PER_MS);
+    }
 }
 END_TEST
 
@@ -175,6 +204,9 @@ int main(void)
         tests, a_sample_between_readings_further_apart_than_the_code_was_the_same_is_not_proven);
     tcase_add_test(tests, code_that_goes_to_and_fro_is_never_proven);
     tcase_add_test(tests, the_code_of_a_thread_that_still_stands_there_is_proven_by_itself);
+    tcase_add_test(tests,
+                   samples_are_looked_at_soon_where_code_is_expected_and_where_there_is_some);
+    tcase_add_test(tests, a_reader_that_comes_late_reads_often_until_there_were_enough);
     tcase_add_test(tests, memory_that_is_empty_or_not_there_is_no_code);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
