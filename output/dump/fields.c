@@ -45,6 +45,7 @@ static size_t width_of(const struct yarn_dump_field *field)
     case YARN_DUMP_KIND_BOOL:
         return 1;
     case YARN_DUMP_KIND_U64:
+    case YARN_DUMP_KIND_AMOUNT:
     case YARN_DUMP_KIND_I64:
     case YARN_DUMP_KIND_TIME:
         return 8;

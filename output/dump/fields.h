@@ -17,6 +17,7 @@
 enum yarn_dump_kind {
     YARN_DUMP_KIND_U32,
     YARN_DUMP_KIND_U64,
+    YARN_DUMP_KIND_AMOUNT, /* as U64; sums of such have 64 bits */
     YARN_DUMP_KIND_I32,
     YARN_DUMP_KIND_I64,
     YARN_DUMP_KIND_BOOL,

@@ -376,29 +376,15 @@ static uint64_t bounded(struct yarn_dump_record_reader *reader, uint64_t amount)
 static void bound_amounts(struct yarn_dump_record_reader *reader, enum yarn_dump_record record,
                           union yarn_dump_any *thing)
 {
-    if (record == YARN_DUMP_RECORD_COUNT) {
-        thing->count.count = bounded(reader, thing->count.count);
-        thing->count.time_enabled_ns = bounded(reader, thing->count.time_enabled_ns);
-        thing->count.time_running_ns = bounded(reader, thing->count.time_running_ns);
-        thing->count.lost = bounded(reader, thing->count.lost);
-    } else if (record == YARN_DUMP_RECORD_LOST) {
-        thing->lost.count = bounded(reader, thing->lost.count);
-    } else if (record == YARN_DUMP_RECORD_THREAD_END) {
-        thing->thread_end.cpu_ns = bounded(reader, thing->thread_end.cpu_ns);
-    } else if (record == YARN_DUMP_RECORD_COVERAGE) {
-        thing->coverage.off_cpu_ns = bounded(reader, thing->coverage.off_cpu_ns);
-    } else if (record == YARN_DUMP_RECORD_TREE) {
-        thing->tree.cpu_ns = bounded(reader, thing->tree.cpu_ns);
-        thing->tree.counted_ns = bounded(reader, thing->tree.counted_ns);
-    } else if (record == YARN_DUMP_RECORD_TREE_PROGRAM) {
-        thing->tree_program.processes = bounded(reader, thing->tree_program.processes);
-        thing->tree_program.silent = bounded(reader, thing->tree_program.silent);
-        thing->tree_program.unknown = bounded(reader, thing->tree_program.unknown);
-        thing->tree_program.cpu_ns = bounded(reader, thing->tree_program.cpu_ns);
-        thing->tree_program.sampled_ns = bounded(reader, thing->tree_program.sampled_ns);
-    } else if (record == YARN_DUMP_RECORD_TREE_PROCESS) {
-        thing->tree_process.cpu_ns = bounded(reader, thing->tree_process.cpu_ns);
-        thing->tree_process.sampled_ns = bounded(reader, thing->tree_process.sampled_ns);
+    size_t count;
+    const struct yarn_dump_field *fields = yarn_dump_fields_of(record, &count);
+    for (size_t i = 0; i < count; i++) {
+        uint64_t amount;
+        if (fields[i].kind != YARN_DUMP_KIND_AMOUNT)
+            continue;
+        yarn_dump_field_gather(&fields[i], thing, 0, 1, 0, &amount);
+        amount = bounded(reader, amount);
+        (void)yarn_dump_field_scatter(&fields[i], &amount, 1, 0, thing, 0);
     }
 }
 

@@ -29,6 +29,7 @@ enum yarn_dump_total {
 /* A member, by its field's kind. */
 #define YARN_DUMP_U32(member) uint32_t member;
 #define YARN_DUMP_U64(member) uint64_t member;
+#define YARN_DUMP_AMOUNT(member) uint64_t member;
 #define YARN_DUMP_I32(member) int32_t member;
 #define YARN_DUMP_I64(member) int64_t member;
 #define YARN_DUMP_BOOL(member) bool member;

@@ -27,6 +27,7 @@ static void use_text(struct yarn_span text)
 
 #define USE_U32(member) sink += thing->member;
 #define USE_U64(member) sink += thing->member;
+#define USE_AMOUNT USE_U64
 #define USE_I32(member) sink += (uint64_t)thing->member;
 #define USE_I64(member) sink += (uint64_t)thing->member;
 #define USE_BOOL(member) sink += thing->member;

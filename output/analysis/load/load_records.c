@@ -95,6 +95,29 @@ static int keep_texts(struct yarn_loader *loader, enum yarn_dump_record record, 
     return err;
 }
 
+int yarn_loader_keep(struct yarn_loader *loader, enum yarn_dump_record record, void *thing)
+{
+    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
+    int err = 0;
+    switch (record) {
+#define YARN_KEPT_LAST(NAME, name)                                                                 \
+    case YARN_DUMP_RECORD_##NAME:                                                                  \
+        err = keep_texts(loader, record, thing);                                                   \
+        dump->name = *(struct yarn_dump_##name *)thing;                                            \
+        dump->has_##name = true;                                                                   \
+        return err;
+#define YARN_KEPT_EACH(NAME, name, names)                                                          \
+    case YARN_DUMP_RECORD_##NAME:                                                                  \
+        err = keep_texts(loader, record, thing);                                                   \
+        return err ? err                                                                           \
+                   : YARN_ARRAY_PUT(&dump->names, &dump->nr_##names, &dump->names##_capacity,      \
+                                    (struct yarn_dump_##name *)thing);
+#include "output/dump/format.def"
+    default:
+        return 0;
+    }
+}
+
 int yarn_loader_show(struct yarn_loader *loader, enum yarn_dump_record record, const void *thing,
                      const struct yarn_dump_shown_at *at)
 {
@@ -189,16 +212,6 @@ static int on_process(void *self, const struct yarn_dump_process *record)
     return name_process(&loader->profile->strings, dump);
 }
 
-static int on_option(void *self, const struct yarn_dump_option *record)
-{
-    struct yarn_loader *loader = self;
-    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    struct yarn_dump_option kept = *record;
-    int err = keep_texts(loader, YARN_DUMP_RECORD_OPTION, &kept);
-    return err ? err
-               : YARN_ARRAY_PUT(&dump->options, &dump->nr_options, &dump->options_capacity, &kept);
-}
-
 static int note_own(struct yarn_loader *loader, uint32_t raw_pid)
 {
     struct yarn_profile *profile = loader->profile;
@@ -208,21 +221,7 @@ static int note_own(struct yarn_loader *loader, uint32_t raw_pid)
 
 static int on_sampler(void *self, const struct yarn_dump_sampler *record)
 {
-    struct yarn_loader *loader = self;
-    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    dump->sampler = *record;
-    dump->has_sampler = true;
-    int err = keep_texts(loader, YARN_DUMP_RECORD_SAMPLER, &dump->sampler);
-    return err || !record->own_tid ? err : note_own(loader, record->own_tid);
-}
-
-static int on_sched(void *self, const struct yarn_dump_sched *record)
-{
-    struct yarn_loader *loader = self;
-    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    dump->sched = *record;
-    dump->has_sched = true;
-    return keep_texts(loader, YARN_DUMP_RECORD_SCHED, &dump->sched);
+    return record->own_tid ? note_own(self, record->own_tid) : 0;
 }
 
 static int on_switches(void *self, const struct yarn_dump_switches *record)
@@ -352,24 +351,6 @@ static int on_lost(void *self, const struct yarn_dump_lost *record)
     return yarn_loader_sched_lost(loader, record);
 }
 
-static int on_message(void *self, const struct yarn_dump_message *record)
-{
-    struct yarn_loader *loader = self;
-    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    struct yarn_dump_message kept = *record;
-    int err = keep_texts(loader, YARN_DUMP_RECORD_MESSAGE, &kept);
-    return err ? err
-               : YARN_ARRAY_PUT(&dump->messages, &dump->nr_messages, &dump->messages_capacity,
-                                &kept);
-}
-
-static int on_coverage(void *self, const struct yarn_dump_coverage *record)
-{
-    struct yarn_loader *loader = self;
-    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    return YARN_ARRAY_PUT(&dump->coverage, &dump->nr_coverage, &dump->coverage_capacity, record);
-}
-
 static int on_totals(void *self, const struct yarn_dump_totals *record)
 {
     struct yarn_loader *loader = self;
@@ -386,22 +367,21 @@ static int on_totals(void *self, const struct yarn_dump_totals *record)
                             record->value[YARN_DUMP_TOTAL_BYTES_WRITTEN]);
 }
 
-static int on_end(void *self, const struct yarn_dump_end *record)
+static int on_tree_program(void *self, const struct yarn_dump_tree_program *record)
 {
     struct yarn_loader *loader = self;
     struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    dump->end = *record;
-    dump->has_end = true;
-    return 0;
-}
-
-static int on_from(void *self, const struct yarn_dump_from *record)
-{
-    struct yarn_loader *loader = self;
-    struct yarn_profile_dump *dump = yarn_loader_dump(loader);
-    struct yarn_dump_from kept = *record;
-    int err = keep_texts(loader, YARN_DUMP_RECORD_FROM, &kept);
-    return err ? err : YARN_ARRAY_PUT(&dump->froms, &dump->nr_froms, &dump->froms_capacity, &kept);
+    struct yarn_dump_tree_program kept = *record;
+    int err = keep(loader, &kept.program);
+    if (err)
+        return err;
+    for (size_t i = 0; i < dump->nr_tree_programs; i++)
+        if (yarn_span_equal(dump->tree_programs[i].program, kept.program)) {
+            dump->tree_programs[i] = kept;
+            return 0;
+        }
+    return YARN_ARRAY_PUT(&dump->tree_programs, &dump->nr_tree_programs,
+                          &dump->tree_programs_capacity, &kept);
 }
 
 static int on_chunk(void *self, uint64_t offset)
@@ -416,9 +396,7 @@ static int on_chunk(void *self, uint64_t offset)
 
 const struct yarn_dump_visitor yarn_loader_visitor = {
     .process = on_process,
-    .option = on_option,
     .sampler = on_sampler,
-    .sched = on_sched,
     .switches = on_switches,
     .event = on_event,
     .alternate = on_alternate,
@@ -433,14 +411,8 @@ const struct yarn_dump_visitor yarn_loader_visitor = {
     .code_name = yarn_loader_on_code_name,
     .samples = yarn_loader_on_samples,
     .lost = on_lost,
-    .message = on_message,
-    .coverage = on_coverage,
     .totals = on_totals,
-    .end = on_end,
-    .from = on_from,
-    .tree = yarn_loader_on_tree,
-    .tree_program = yarn_loader_on_tree_program,
-    .tree_process = yarn_loader_on_tree_process,
+    .tree_program = on_tree_program,
     .runs = yarn_loader_on_runs,
     .branches = yarn_loader_on_branches,
     .thread_times = yarn_loader_on_thread_times,

@@ -48,7 +48,8 @@ static void shift_times(const struct yarn_loader *loader, enum yarn_dump_record 
     {                                                                                              \
         struct yarn_dump_##name shifted = *record;                                                 \
         shift_times(self, YARN_DUMP_RECORD_##NAME, &shifted);                                      \
-        return yarn_loader_visitor.name ? yarn_loader_visitor.name(self, &shifted) : 0;            \
+        int err = yarn_loader_keep(self, YARN_DUMP_RECORD_##NAME, &shifted);                       \
+        return err || !yarn_loader_visitor.name ? err : yarn_loader_visitor.name(self, &shifted);  \
     }
 #include "output/dump/format.def"
 

@@ -116,6 +116,10 @@ struct yarn_dump_visitor yarn_loader_shifted_visitor(const struct yarn_load_opti
 /* The loader's own visitor, and the streams', take each record. */
 struct yarn_dump_visitor yarn_loader_streams_visitor(const struct yarn_loader *loader);
 
+/* Keeps a record that a profile has, as format.def says; its texts become legible. */
+YARN_MUST_CHECK int yarn_loader_keep(struct yarn_loader *loader, enum yarn_dump_record record,
+                                     void *thing);
+
 /* Members of the first. */
 int yarn_loader_on_thread(void *self, const struct yarn_dump_thread *record);
 int yarn_loader_on_thread_name(void *self, const struct yarn_dump_thread_name *record);
@@ -148,9 +152,6 @@ YARN_MUST_CHECK int yarn_loader_end_phase(struct yarn_loader *loader);
 void yarn_loader_rank_phases(struct yarn_profile *profile);
 /* Then, too: which recording an image's process had before its exec. */
 YARN_MUST_CHECK int yarn_loader_link_images(struct yarn_profile *profile);
-int yarn_loader_on_tree(void *self, const struct yarn_dump_tree *record);
-int yarn_loader_on_tree_program(void *self, const struct yarn_dump_tree_program *record);
-int yarn_loader_on_tree_process(void *self, const struct yarn_dump_tree_process *record);
 int yarn_loader_on_code_name(void *self, const struct yarn_dump_code_name *record);
 int yarn_loader_on_reset(void *self);
 

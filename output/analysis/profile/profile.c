@@ -84,13 +84,10 @@ static void free_dump(struct yarn_profile_dump *dump)
         free(dump->events[i].fields);
     free(dump->events);
     free(dump->modules);
-    free(dump->options);
-    free(dump->messages);
-    free(dump->coverage);
     free(dump->counts);
-    free(dump->froms);
     free(dump->tree_programs);
-    free(dump->tree_processes);
+#define YARN_KEPT_EACH(NAME, name, names) free(dump->names);
+#include "output/dump/format.def"
 }
 
 void yarn_profile_fini(struct yarn_profile *profile)

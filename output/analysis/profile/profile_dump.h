@@ -29,10 +29,15 @@ static inline bool yarn_profile_dump_event_is_counter(const struct yarn_profile_
 struct yarn_profile_dump {
     const char *path; /* owned by `strings` */
     struct yarn_dump_process process;
-    struct yarn_dump_sampler sampler;
-    struct yarn_dump_sched sched;
-    struct yarn_dump_end end;
-    bool has_process, has_sampler, has_sched, has_end;
+    bool has_process;
+/* As format.def says: the last record of a kind, or an owned array of each. */
+#define YARN_KEPT_LAST(NAME, name)                                                                 \
+    struct yarn_dump_##name name;                                                                  \
+    bool has_##name;
+#define YARN_KEPT_EACH(NAME, name, names)                                                          \
+    struct yarn_dump_##name *names;                                                                \
+    size_t nr_##names, names##_capacity;
+#include "output/dump/format.def"
     uint64_t switches_off_ns; /* when switch records were turned off; 0: they are on */
     uint64_t switches_cut_ns; /* how long they had been off, up to the last time on */
     uint64_t last_ns;         /* of all records */
@@ -44,22 +49,10 @@ struct yarn_profile_dump {
     size_t nr_events, events_capacity;
     struct yarn_dump_module *modules; /* owned array */
     size_t nr_modules, modules_capacity;
-    struct yarn_dump_option *options; /* owned array */
-    size_t nr_options, options_capacity;
-    struct yarn_dump_message *messages; /* owned array */
-    size_t nr_messages, messages_capacity;
-    struct yarn_dump_coverage *coverage; /* owned array; stops and starts as they were stored */
-    size_t nr_coverage, coverage_capacity;
     struct yarn_dump_count *counts; /* owned array; all, where they were asked for */
     size_t nr_counts, counts_capacity;
-    struct yarn_dump_from *froms; /* owned array; of a merged dump */
-    size_t nr_froms, froms_capacity;
-    struct yarn_dump_tree tree; /* of a recording from outside, as are the next two */
-    bool has_tree;
-    struct yarn_dump_tree_program *tree_programs; /* owned array */
+    struct yarn_dump_tree_program *tree_programs; /* owned array; the last one of each program */
     size_t nr_tree_programs, tree_programs_capacity;
-    struct yarn_dump_tree_process *tree_processes; /* owned array */
-    size_t nr_tree_processes, tree_processes_capacity;
     struct yarn_trust trust;
     struct yarn_dump_summary summary;
 };

@@ -67,7 +67,7 @@ static void print_pair(const struct yarn_out *out, const char *label, const char
         free(value);
 }
 
-static void print_section(const struct yarn_out *out, const char *title)
+void yarn_info_section(const struct yarn_out *out, const char *title)
 {
     (void)fprintf(out->file, "\n%s%s%s\n", yarn_out_paint(out, YARN_PAINT_HEAD), title,
                   yarn_out_plain(out));
@@ -134,7 +134,7 @@ static void print_froms(const struct yarn_profile_dump *dump, const struct yarn_
 static void print_process(const struct yarn_profile_dump *dump, const struct yarn_out *out)
 {
     const struct yarn_dump_process *process = &dump->process;
-    print_section(out, "Process");
+    yarn_info_section(out, "Process");
     if (!dump->has_process) {
         (void)fputs("  unknown: its record is missing\n", out->file);
         return;
@@ -174,7 +174,7 @@ static void print_sampler(const struct yarn_profile_dump *dump, const struct yar
     const struct yarn_dump_sampler *sampler = &dump->sampler;
     if (!dump->has_sampler)
         return;
-    print_section(out, "Sampler");
+    yarn_info_section(out, "Sampler");
     print_pair(out, "sampler", "%s (asked: %s)%s%s", yarn_span_as_text(sampler->got),
                yarn_span_as_text(sampler->asked), sampler->reason.size ? ": " : "",
                yarn_span_as_text(sampler->reason));
@@ -271,7 +271,7 @@ static void print_threads(const struct yarn_info *info)
 {
     char title[64];
     (void)snprintf(title, sizeof title, "Threads (%zu)", info->nr_threads);
-    print_section(info->out, title);
+    yarn_info_section(info->out, title);
     YARN_INFO_SHOW(info, threads, NULL, info->threads, info->nr_threads);
 }
 
@@ -279,7 +279,7 @@ static void print_modules(const struct yarn_info *info)
 {
     char title[64];
     (void)snprintf(title, sizeof title, "Modules (%zu)", info->dump->nr_modules);
-    print_section(info->out, title);
+    yarn_info_section(info->out, title);
     YARN_INFO_SHOW(info, modules, NULL, info->dump->modules, info->dump->nr_modules);
 }
 
@@ -346,7 +346,7 @@ static void print_tree(const struct yarn_profile_dump *dump, const struct yarn_o
         silent += dump->tree_programs[i].silent;
     if (!dump->has_tree)
         return;
-    print_section(out, "Tree");
+    yarn_info_section(out, "Tree");
     print_value(out, "processes", yarn_number_grouped(dump->tree.processes).text);
     print_value(out, "silent", yarn_number_grouped(silent).text);
     print_value(out, "CPU time", yarn_number_duration(dump->tree.cpu_ns).text);
@@ -378,7 +378,7 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
     const struct yarn_profile_dump *dump = &profile->dumps[number];
     const struct yarn_trust *trust = &dump->trust;
     const uint64_t cpu_ns = yarn_info_cpu_ns(dump);
-    print_section(out, "Trust");
+    yarn_info_section(out, "Trust");
     print_value(out, "samples", yarn_number_grouped(trust->samples).text);
     if (trust->disagrees)
         print_value(out, "recorder says",
@@ -429,7 +429,7 @@ static void print_options(const struct yarn_profile_dump *dump, const struct yar
 {
     if (!dump->nr_options)
         return;
-    print_section(out, "Options");
+    yarn_info_section(out, "Options");
     for (size_t i = 0; i < dump->nr_options; i++)
         print_pair(out, yarn_span_as_text(dump->options[i].name), "%s",
                    yarn_span_as_text(dump->options[i].value));
@@ -449,7 +449,7 @@ static void print_dump(const struct yarn_info *info)
     print_machines(&profile->machines, out);
     print_sampler(dump, out);
     print_switches(dump, out);
-    print_section(out, "Events");
+    yarn_info_section(out, "Events");
     for (size_t i = 0; i < dump->nr_events; i++)
         print_event(dump, i, out);
     print_options(dump, out);
@@ -458,10 +458,7 @@ static void print_dump(const struct yarn_info *info)
     print_tree(dump, out);
     print_trust(profile, info->number, out);
     print_unnamed(profile, info->number, out);
-    if (dump->nr_messages) {
-        print_section(out, "Messages");
-        YARN_INFO_SHOW(info, messages, NULL, dump->messages, dump->nr_messages);
-    }
+    yarn_info_show_lists(info);
 }
 
 /* Of all together, as `verify --trust` has it. */
@@ -469,7 +466,7 @@ static void print_completeness(const struct yarn_profile *profile, const struct 
 {
     struct yarn_completeness completeness = yarn_completeness_of(profile);
     if (completeness.count)
-        print_section(out, "Missing");
+        yarn_info_section(out, "Missing");
     for (size_t i = 0; i < completeness.count; i++) {
         char text[YARN_COMPLETENESS_TEXT];
         yarn_completeness_describe(&completeness.rows[i], text);

@@ -203,6 +203,6 @@ void yarn_info_json(const struct yarn_info *info)
     put_tree(json, info);
     YARN_INFO_SHOW(info, damages, "damage", summary->damages,
                    yarn_size_min(summary->nr_damages, YARN_COUNT_OF(summary->damages)));
-    YARN_INFO_SHOW(info, froms, "merged_from", dump->froms, dump->nr_froms);
+    yarn_info_show_lists(info);
     yarn_json_end_object(json);
 }

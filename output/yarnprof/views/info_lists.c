@@ -243,7 +243,7 @@ const struct yarn_show_column yarn_info_damages[] = {
 
 #define FROM(name) YARN_SHOW_MEMBER(struct yarn_dump_from, name)
 
-const struct yarn_show_column yarn_info_froms[] = {
+static const struct yarn_show_column yarn_info_froms[] = {
     YARN_SHOW_COLUMN("path", NULL, FROM(path)),
     YARN_SHOW_COLUMN("bytes", NULL, FROM(file_bytes)),
     YARN_SHOW_COLUMN("damages", NULL, FROM(nr_damages)),
@@ -261,4 +261,38 @@ void yarn_info_show(const struct yarn_info *info, const struct yarn_show_column 
     const struct yarn_show_table table = {
         .out = info->out, .self = info, .parts = {columns}, .is_bare = true};
     yarn_show_rows(&table, key, rows, count, size, 0);
+}
+
+/* Lists that nothing stands behind, of records that a profile keeps each of. */
+static const struct list {
+    const char *title; /* of text; NULL: not in text */
+    const char *key;   /* of JSON; NULL: not in JSON, or further up */
+    const struct yarn_show_column *columns;
+    size_t rows, count, size; /* the first two: members of the dump */
+} lists[] = {
+#define LIST(title, key, names)                                                                    \
+    {                                                                                              \
+        title, key, yarn_info_##names, offsetof(struct yarn_profile_dump, names),                  \
+            offsetof(struct yarn_profile_dump, nr_##names),                                        \
+            sizeof *((struct yarn_profile_dump *)0)->names                                         \
+    }
+    LIST("Messages", NULL, messages),
+    LIST(NULL, "merged_from", froms),
+};
+
+void yarn_info_show_lists(const struct yarn_info *info)
+{
+    const uint8_t *dump = (const uint8_t *)info->dump;
+    for (size_t i = 0; i < YARN_COUNT_OF(lists); i++) {
+        const struct list *list = &lists[i];
+        const void *rows;
+        size_t count;
+        memcpy(&rows, dump + list->rows, sizeof rows);
+        memcpy(&count, dump + list->count, sizeof count);
+        if (info->out->json ? !list->key : !list->title || !count)
+            continue;
+        if (!info->out->json)
+            yarn_info_section(info->out, list->title);
+        yarn_info_show(info, list->columns, list->key, rows, count, list->size);
+    }
 }

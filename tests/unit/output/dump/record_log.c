@@ -42,6 +42,7 @@ static void add_text(struct record_log *log, const char *name, struct yarn_span 
 #define LOG_T(member) add_text(log, #member, thing->member);
 #define LOG_U32(member) LOG_U(member)
 #define LOG_U64(member) LOG_U(member)
+#define LOG_AMOUNT LOG_U64
 #define LOG_I32(member) LOG_I(member)
 #define LOG_I64(member) LOG_I(member)
 #define LOG_BOOL(member) LOG_U(member)
