@@ -78,8 +78,7 @@ static bool make_target(const struct yarn_stream *stream, const struct yarn_entr
     return true;
 }
 
-/* Why: records that were read would be in memory beside the entries. */
-static void drop_read(const struct yarn_stream *stream, size_t nr_read)
+void yarn_stream_drop_read(const struct yarn_stream *stream, size_t nr_read)
 {
     yarn_sorter_drop(&stream->entries, nr_read);
     if (nr_read % DROP_ENTRIES == DROP_ENTRIES - 1)
@@ -107,7 +106,7 @@ static int place_wakings(struct yarn_stream *stream)
     int err = 0;
     for (size_t i = stream->entries.count; !err && i-- > 0;) {
         struct yarn_entry *entry = &yarn_stream_list_of(stream)[i];
-        drop_read(stream, i);
+        yarn_stream_drop_read(stream, i);
         if (comes_in(entry)) {
             err = yarn_table_remember(&next, (uint32_t)entry->pid, (uint32_t)entry->cpu);
         } else if (entry->event_id == COUPLEBREAK_SWT_ID) {
@@ -137,7 +136,7 @@ static int copy_with_targets(struct yarn_stream *stream, struct yarn_sorter *ent
     for (size_t i = 0; !err && i < stream->entries.count; i++) {
         const struct yarn_entry *origin = &yarn_stream_list_of(stream)[i];
         struct yarn_entry target;
-        drop_read(stream, i);
+        yarn_stream_drop_read(stream, i);
         err = yarn_sorter_add(entries, origin);
         if (err || !make_target(stream, origin, &target))
             continue;

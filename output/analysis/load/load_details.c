@@ -136,6 +136,20 @@ const struct yarn_trace_fields *yarn_loader_fields(struct yarn_loader *loader, u
     return of->fields;
 }
 
+/* Tracepoints of one thread say the same again and again. */
+static int keep_detail(struct yarn_profile *profile, const struct yarn_profile_detail *detail,
+                       bool is_text, uint32_t *ret_detail)
+{
+    const uint64_t key = (uint64_t)detail->raw_pid << 32 | detail->fields;
+    *ret_detail = is_text ? yarn_table_find(&profile->detail_index, key) : YARN_TABLE_NONE;
+    if (*ret_detail != YARN_TABLE_NONE)
+        return 0;
+    int err =
+        YARN_ARRAY_PUT(&profile->details, &profile->nr_details, &profile->details_capacity, detail);
+    *ret_detail = err ? 0 : (uint32_t)profile->nr_details;
+    return err || !is_text ? err : yarn_table_remember(&profile->detail_index, key, *ret_detail);
+}
+
 int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_sample *sample,
                        uint32_t *ret_detail)
 {
@@ -147,10 +161,12 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_sample *sam
     };
     char buffer[FIELDS_MAX];
     struct yarn_text text = yarn_text_of(buffer, sizeof buffer);
+    const struct yarn_trace_fields *fields =
+        sample->raw.size ? yarn_loader_fields(loader, sample->event) : NULL;
+    uint64_t pid;
     *ret_detail = 0;
     if (sample->raw.size && !loader->options->has_raw)
-        show_tracepoint(yarn_loader_fields(loader, sample->event), yarn_span_of_bytes(sample->raw),
-                        &text);
+        show_tracepoint(fields, yarn_span_of_bytes(sample->raw), &text);
     size_t raw_bytes = loader->options->has_raw ? sample->raw.size : 0;
     bool has_access = detail.address || detail.latency || detail.data_source;
     if (!has_access && !text.size && !raw_bytes)
@@ -160,14 +176,10 @@ int yarn_loader_detail(struct yarn_loader *loader, const struct yarn_sample *sam
                         : 0;
     if (!err)
         err = keep_raw(loader, yarn_span_of_bytes(sample->raw), &detail);
-    if (err)
-        return err;
-    err = YARN_ARRAY_PUT(&profile->details, &profile->nr_details, &profile->details_capacity,
-                         &detail);
-    if (err)
-        return err;
-    *ret_detail = (uint32_t)profile->nr_details;
-    return 0;
+    if (!err &&
+        yarn_trace_fields_value(fields, "common_pid", yarn_span_of_bytes(sample->raw), &pid))
+        detail.raw_pid = (uint32_t)pid;
+    return err ? err : keep_detail(profile, &detail, !has_access && !raw_bytes, ret_detail);
 }
 
 static int name_runner(struct yarn_loader *loader, uint32_t pid, uint32_t *ret_comm)
@@ -192,8 +204,6 @@ int yarn_loader_runner(struct yarn_loader *loader, const struct yarn_sample *sam
     int err = yarn_raw_threads_note(&loader->raw_comms, &loader->profile->strings, fields, raw);
     if (err || !yarn_trace_fields_value(fields, "common_pid", raw, &pid))
         return err;
-    if (entry->detail)
-        loader->profile->details[entry->detail - 1].raw_pid = (uint32_t)pid;
     if (entry->thread == YARN_DUMP_NONE)
         return name_runner(loader, (uint32_t)pid, &entry->comm);
     entry->comm = loader->profile->threads[entry->thread].comm;

@@ -117,6 +117,7 @@ void yarn_profile_fini(struct yarn_profile *profile)
     yarn_table_close(&profile->function_index);
     yarn_table_close(&profile->frame_index);
     yarn_table_close(&profile->access_index);
+    yarn_table_close(&profile->detail_index);
     yarn_stack_index_fini(&profile->stack_index);
     yarn_kernel_names_close(&profile->kernel_names);
     *profile = (struct yarn_profile){.kernel_names = YARN_KERNEL_NAMES_CLOSED};

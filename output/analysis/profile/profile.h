@@ -118,6 +118,7 @@ struct yarn_profile {
     /* Keys of things that are found again. */
     struct yarn_table event_index, module_index, function_index, frame_index;
     struct yarn_table access_index; /* by the text that is the cells' value */
+    struct yarn_table detail_index; /* of those that are a tracepoint's fields alone */
     struct yarn_table raw_comms;    /* by number in the first pid namespace: the last name */
     struct yarn_stack_index stack_index;
 };

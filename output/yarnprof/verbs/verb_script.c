@@ -109,6 +109,7 @@ struct printer {
     FILE *file;
     struct line *lines; /* owned; of each frame */
     size_t kept_bytes;  /* of them */
+    size_t nr_targets;  /* that were looked for */
 };
 
 enum { LINES_BYTES_MAX = 16 << 20 };
@@ -365,20 +366,22 @@ static const struct yarn_entry *find_target(const struct yarn_stream *stream,
     return NULL;
 }
 
-static void print_target(const struct yarn_script *script, const struct yarn_timeline_entry *sample,
-                         FILE *file)
+static void print_target(struct printer *printer, const struct yarn_timeline_entry *sample)
 {
+    const struct yarn_script *script = printer->script;
     const struct yarn_profile *profile = script->profile;
     struct yarn_stream *stream = yarn_stream_list_of_dump(script->streams, sample->dump);
     const char *event = yarn_profile_text(profile, profile->events[sample->event].name);
     const struct yarn_entry *target = stream ? find_target(stream, sample, event) : NULL;
     const struct yarn_stream_view shown = {.profile = profile, .filter = script->filter};
+    if (stream)
+        yarn_stream_drop_read(stream, printer->nr_targets++);
     if (!target || !yarn_stream_view_has_thread(&shown, stream, target) ||
         !yarn_filter_list_has(script->filter->lists[YARN_FILTER_EVENT],
                               yarn_stream_event_name(stream, target)))
         return;
-    print_stream_entry(script, stream, target, file);
-    (void)fputc('\n', file);
+    print_stream_entry(script, stream, target, printer->file);
+    (void)fputc('\n', printer->file);
 }
 
 static bool passes(const struct printer *printer, const struct yarn_timeline_entry *entry)
@@ -409,7 +412,7 @@ static int print_entry(struct printer *printer, struct yarn_timeline_entry *entr
 {
     int err = print_own(printer, entry);
     if (!err && printer->script->streams && !entry->text)
-        print_target(printer->script, entry, printer->file);
+        print_target(printer, entry);
     return err;
 }
 

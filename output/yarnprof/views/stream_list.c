@@ -149,6 +149,7 @@ bool yarn_stream_view_has_thread(const struct yarn_stream_view *shown,
 bool yarn_stream_choice_passes(struct yarn_stream_choice *choice, const struct yarn_entry *entry)
 {
     const char *events = choice->shown->filter->lists[YARN_FILTER_EVENT];
+    yarn_stream_drop_read(choice->stream, choice->nr_read++);
     if (events && (!choice->has_last || choice->last_id != entry->event_id)) {
         choice->last_id = entry->event_id;
         choice->has_last = true;

@@ -40,6 +40,7 @@ struct yarn_stream_choice {
     const struct yarn_stream *stream;
     int last_id;
     bool has_last, last_passes;
+    size_t nr_read;
 };
 struct yarn_stream_choice yarn_stream_choice_of(const struct yarn_stream_list *streams,
                                                 const struct yarn_stream_view *shown,
