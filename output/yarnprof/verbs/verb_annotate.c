@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "core/base/text.h"
 #include "output/yarnprof/io/status.h"
@@ -181,8 +182,9 @@ static int show(void *self, struct yarn_profile *profile)
         err = count_functions(profile, &rows, &count);
     int status = YARN_STATUS_FAILED;
     if (!err && !count)
-        yarn_complain("annotate", "no sample that is looked at has %s on its stack",
-                      request->wanted);
+        yarn_complain(
+            "annotate", "no sample that is looked at has %s on its stack%s", request->wanted,
+            access(request->wanted, R_OK) ? "" : "; the function is named before the files");
     if (!err && count)
         status = yarn_out_open(&request->view.out, "annotate");
     if (status < 0) {

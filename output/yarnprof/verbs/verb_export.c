@@ -166,7 +166,9 @@ static int run(void *self, char **operands)
 {
     struct request *request = self;
     if (!request->format) {
-        yarn_complain("export", "no format is named (--to); see yarnprof export --help");
+        yarn_complain(
+            "export",
+            "no format is named: --to=pprof, --to=folded and others; see yarnprof export --help");
         return YARN_STATUS_USAGE;
     }
     if (request->format->needs & YARN_EXPORT_BINARY && yarn_new_file_is_terminal(request->path)) {

@@ -250,7 +250,8 @@ static int run(void *self, char **operands)
 {
     struct request *request = self;
     if (!operands[0]) {
-        yarn_complain("push", "no address is named; see yarnprof push --help");
+        yarn_complain("push",
+                      "no address is named: push http://HOST:PORT FILE; see yarnprof push --help");
         return YARN_STATUS_USAGE;
     }
     request->asked = operands[0];

@@ -353,7 +353,7 @@ static int run(void *self, char **operands)
     struct request *request = self;
     const char *why = NULL;
     if (request->attach.pids && operands[0])
-        why = "-p and a command exclude each other";
+        why = "-p and a command exclude each other: -p PID --duration=TIME";
     else if (request->attach.has_tree && !request->attach.pids)
         why = "--tree is of processes that run already: -p PID names them";
     else if (request->has_wait && (request->attach.pids || !request->is_outside))

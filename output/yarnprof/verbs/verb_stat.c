@@ -11,6 +11,7 @@
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/options/arguments.h"
 #include "output/yarnprof/options/command_line.h"
+#include "output/yarnprof/options/habits.h"
 #include "output/yarnprof/verbs/metric_groups.h"
 #include "output/yarnprof/verbs/stat_dump.h"
 #include "output/yarnprof/verbs/stat_metrics.h"
@@ -304,7 +305,11 @@ static char *line_of(char *const argv[])
 
 static int complain_of_failure(const char *name, int err)
 {
-    yarn_complain("stat", "%s: %s", name, strerror(-err));
+    const struct yarn_habit *habit = err == -ENOENT ? yarn_habit_find("stat", name) : NULL;
+    if (habit && habit->way)
+        yarn_complain("stat", "there is no command %s: %s", name, habit->way);
+    else
+        yarn_complain("stat", "%s: %s", name, strerror(-err));
     return err == -ENOENT ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN;
 }
 
