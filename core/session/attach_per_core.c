@@ -49,10 +49,22 @@ static inline bool growth_is_to_come(const struct yarn_session *session)
     return session->growth.ring_bytes > session->report.got.ring_bytes;
 }
 
-enum { MANY_SAMPLES = 12, PAGE_BYTES = 4096 };
+enum { MANY_SAMPLES = 12, PAGE_BYTES = 4096, CROWD_A_CORE = 16 };
 #define LIFE_LEAST_NS (100 * YARN_NS_PER_MS)
 #define GRACE_NS (30 * YARN_NS_PER_MS)
 #define TURN_NS (10 * YARN_NS_PER_MS)
+
+/* A grace period is as long as the kernel's own threads wait for a core: with a thousand threads
+ * that wait, too, it was seconds, in which the reader read nothing. */
+static bool is_crowded(struct yarn_session *session, uint64_t now_ns)
+{
+    struct yarn_growth *growth = &session->growth;
+    if (now_ns < growth->crowded_ns)
+        return true;
+    bool is_now = yarn_process_nr_runnable() > CROWD_A_CORE * session->nr_cpus;
+    growth->crowded_ns = is_now ? now_ns + LIFE_LEAST_NS : 0;
+    return is_now;
+}
 
 /* ---- how large ---- */
 
@@ -135,6 +147,10 @@ static void move(struct yarn_session *session, uint64_t now_ns)
     session->soon_ns = growth->error ? 0 : TURN_NS;
     if (growth->error || now_ns < growth->attach_ns)
         return;
+    if (is_crowded(session, now_ns)) {
+        session->soon_ns = 0;
+        return;
+    }
     if (growth->attach_ns) {
         growth->error = yarn_alternates_attach_resting(session);
         growth->attach_ns = 0;
@@ -175,7 +191,7 @@ static void grow_after_drain(struct yarn_session *session)
         growth->since_ns = now_ns;
     if (growth->is_moving)
         move(session, now_ns);
-    else if (is_due(session, now_ns))
+    else if (is_due(session, now_ns) && !is_crowded(session, now_ns))
         begin(session, now_ns);
     session->report.lacks_growth |= growth->is_refused && session->nr_samples >= MANY_SAMPLES;
 }

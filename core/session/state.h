@@ -115,13 +115,14 @@ struct yarn_session_core {
 struct yarn_growth {
     size_t ring_bytes; /* what the cores' rings will be, or are */
     bool may_grow;
-    bool is_refused;    /* for want of locked memory */
-    bool is_late;       /* the reader: a ring was half full */
-    bool is_moving;     /* events write to the former rings and to the new ones */
-    int error;          /* negative errno by which it ended */
-    size_t next;        /* event to be moved */
-    uint64_t since_ns;  /* the first drain */
-    uint64_t attach_ns; /* when those that rest may be moved; 0: they were */
+    bool is_refused;     /* for want of locked memory */
+    bool is_late;        /* the reader: a ring was half full */
+    bool is_moving;      /* events write to the former rings and to the new ones */
+    int error;           /* negative errno by which it ended */
+    size_t next;         /* event to be moved */
+    uint64_t since_ns;   /* the first drain */
+    uint64_t attach_ns;  /* when those that rest may be moved; 0: they were */
+    uint64_t crowded_ns; /* until then too many threads wait for a core; 0: not that it is known */
 };
 
 /* See alternates.h. */

@@ -98,6 +98,20 @@ size_t yarn_process_parse_cpus(struct yarn_span list, int *ret_cpus, size_t size
     return count;
 }
 
+/* Of /proc/loadavg: "0.26 2.19 4.77 3/123 4567" are 3. */
+uint64_t yarn_process_nr_runnable(void)
+{
+    char text[128];
+    uint64_t count = 0;
+    int fd = yarn_file_open(YARN_FILE_CWD, "/proc/loadavg");
+    ssize_t length = fd < 0 ? fd : yarn_file_read(fd, text, sizeof text);
+    if (fd >= 0)
+        yarn_file_close(fd);
+    for (ssize_t at = 0; at < length && text[at] != '/'; at++)
+        count = text[at] >= '0' && text[at] <= '9' ? count * 10 + (uint64_t)(text[at] - '0') : 0;
+    return count;
+}
+
 static size_t read_cpus(const char *path, int *ret_cpus, size_t size)
 {
     char text[4096];

@@ -129,6 +129,9 @@ bool yarn_process_thread_schedstat_in(const char *proc, pid_t tid,
 /* Context switches of all threads of this process, those that have ended too. */
 uint64_t yarn_process_nr_switches(void);
 
+/* Threads of the machine that run or wait for a core; 0 where that cannot be found out. */
+uint64_t yarn_process_nr_runnable(void);
+
 /* CPU time of the children that this process has waited for, and that those had waited for. */
 uint64_t yarn_process_reaped_cpu_ns(void);
 

@@ -3,14 +3,20 @@
  * is the reader; a thread of it burns CPU time. */
 #include <check.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "core/session/session.h"
+#include "core/sys/clock.h"
+#include "core/sys/process.h"
 #include "tests/support/suite.h"
 
+enum { CROWD_A_CORE = 20, CROWD_MOST = 1024, ENOUGH = 30 };
 enum { SKIPPED = 77, DRAIN_US = 4000, DRAINS_MAX = 5000, HZ = 1000, OWN_USER = 61017 };
 
 static struct yarn_event_spec event = {
@@ -189,6 +195,53 @@ START_TEST(rings_of_who_does_nothing_stay)
 }
 END_TEST
 
+/* So many processes that want a core that the kernel's own threads wait for one. */
+static size_t begin_crowd(pid_t *ret_pids)
+{
+    size_t count = yarn_size_min(CROWD_A_CORE * session.nr_cpus, CROWD_MOST);
+    for (size_t i = 0; i < count; i++) {
+        ret_pids[i] = fork();
+        ck_assert_int_ge(ret_pids[i], 0);
+        if (ret_pids[i])
+            continue;
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;)
+            __asm__ volatile("");
+    }
+    return count;
+}
+
+static void end_crowd(const pid_t *pids, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        kill(pids[i], SIGKILL);
+    for (size_t i = 0; i < count; i++)
+        ck_assert_int_eq(waitpid(pids[i], NULL, 0), pids[i]);
+}
+
+START_TEST(rings_grow_when_few_wait_for_a_core)
+{
+    static pid_t pids[CROWD_MOST];
+    if (session.nr_cpus > CROWD_MOST / CROWD_A_CORE) {
+        printf("skipped: so many cores that no crowd fills them\n");
+        return;
+    }
+    size_t at_first = session.report.got.ring_bytes;
+    size_t count = begin_crowd(pids);
+    ck_assert_uint_gt(yarn_process_nr_runnable(), 16 * session.nr_cpus);
+    yarn_session_enable(&session);
+    uint64_t end_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + YARN_NS_PER_SECOND / 2;
+    for (int i = 0;
+         i < DRAINS_MAX && (nr_samples < ENOUGH || yarn_clock_ns(YARN_TIME_MONOTONIC) < end_ns);
+         i++)
+        drain();
+    ck_assert_uint_eq(session.report.got.ring_bytes, at_first);
+    end_crowd(pids, count);
+    drain_until_grown();
+    ck_assert_uint_gt(session.report.got.ring_bytes, at_first);
+}
+END_TEST
+
 int main(void)
 {
     int err = open_session();
@@ -205,6 +258,7 @@ int main(void)
     tcase_add_test(tests, rings_grow_to_what_fits_beside_the_former);
     tcase_add_test(tests, without_memory_for_both_rings_stay_and_are_filled_more_slowly);
     tcase_add_test(tests, rings_of_who_does_nothing_stay);
+    tcase_add_test(tests, rings_grow_when_few_wait_for_a_core);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }
