@@ -14,6 +14,7 @@
 enum { LEADERS_MAX = 1024, IDLE_PASSES = 20, PAGE_BYTES = 4096, OTHERS_MAX = 16 };
 
 #define RING_BYTES YARN_MIB(32)
+#define RELEASED_BYTES YARN_MIB(4)
 #define RINGS_BYTES ((uint64_t)512 << 20) /* of all cores */
 #define PAUSE_NS (5 * YARN_NS_PER_MS)
 #define IDLE_NS (100 * YARN_NS_PER_MS)
@@ -92,6 +93,17 @@ static void copy_record(const struct yarn_drain *drain, struct yarn_drain_ring *
     put_word(drain, ring, to + kept - sizeof(uint64_t), word_at(ring, end - sizeof(uint64_t)));
 }
 
+/* Why: else it has all of its memory once it has gone round, though it is nearly empty at any time.
+ */
+static void release_read(const struct yarn_drain *drain, struct yarn_drain_ring *ring)
+{
+    uint64_t tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_ACQUIRE);
+    if (tail != ring->head || ring->head - ring->released < RELEASED_BYTES)
+        return;
+    ring->released = ring->head;
+    (void)madvise(ring->data, drain->ring_bytes, MADV_DONTNEED);
+}
+
 /* As much as there is room for; the number of bytes. *is_full: there was no room for the rest. */
 static uint64_t copy_ring(struct yarn_drain *drain, struct yarn_drain_ring *ring, bool *is_full)
 {
@@ -128,6 +140,7 @@ static uint64_t copy_rings(struct yarn_drain *drain, bool *is_full)
     *is_full = false;
     for (size_t i = 0; i < drain->nr_rings; i++) {
         bool is_this_full = false;
+        release_read(drain, &drain->rings[i]);
         bytes += copy_ring(drain, &drain->rings[i], &is_this_full);
         *is_full |= is_this_full;
     }
