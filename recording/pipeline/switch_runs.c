@@ -21,6 +21,7 @@ struct slot {
 
 struct yarn_switch_runs {
     bool are_late;
+    bool has_lost;     /* records since the start: births, too, perhaps */
     uint64_t start_ns; /* UINT64_MAX: no records are written */
     size_t count;
     struct yarn_dump_run kept[KEPT_MAX];
@@ -49,6 +50,7 @@ void yarn_switch_runs_free(struct yarn_switch_runs *runs)
 void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns)
 {
     runs->start_ns = time_ns;
+    runs->has_lost = false;
 }
 
 static void keep(struct yarn_switch_runs *runs, const struct slot *slot, uint64_t end_ns,
@@ -101,17 +103,20 @@ static void come_in(struct yarn_switch_runs *runs, const struct yarn_typed_recor
     }
 }
 
-/* It leaves without having come: it has run since records were written, or one is missing. */
+/* It leaves without having come: it has run since records were written, or one is missing. Where
+ * some were lost it may just have been born. */
 static void find_begin(struct yarn_switch_runs *runs, struct slot *slot,
                        const struct yarn_typed_record *record)
 {
     const struct slot before = {record->perf.tid, record->perf.cpu, runs->start_ns, false};
     bool is_first = slot->tid != record->perf.tid;
-    if (is_first && !slot->tid && !runs->are_late && runs->start_ns < record->perf.time) {
+    bool is_known = !runs->are_late && !runs->has_lost;
+    if (is_first && !slot->tid && is_known && runs->start_ns < record->perf.time) {
         *slot = before;
         return;
     }
-    leave_open(runs, is_first ? &before : slot);
+    if (!is_first || !runs->has_lost)
+        leave_open(runs, is_first ? &before : slot);
     *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false};
 }
 
@@ -147,6 +152,7 @@ void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint
 
 void yarn_switch_runs_on_lost(struct yarn_switch_runs *runs)
 {
+    runs->has_lost = true;
     for (uint32_t cpu = 0; cpu < runs->nr_cpus; cpu++) {
         struct slot *slot = slot_of(runs, runs->last_on[cpu]);
         if (!slot->tid || slot->tid != runs->last_on[cpu] || !slot->is_running)

@@ -148,6 +148,20 @@ START_TEST(what_runs_when_records_are_lost_is_not_known_to_go_on)
 }
 END_TEST
 
+START_TEST(whoever_is_first_seen_to_leave_when_records_were_lost_is_known_from_then_on)
+{
+    yarn_switch_runs_start(runs, 100);
+    yarn_switch_runs_on_lost(runs); /* A's birth and its coming may be among them */
+    leave(A, 90000, 0, true);
+    yarn_switch_runs_start(runs, 200000);
+    leave(B, 200050, 0, true);
+    take();
+    ck_assert_uint_eq(nr_seen, 2);
+    assert_run(0, A, 90000, 0, true, false);
+    assert_run(1, B, 200000, 50, true, false);
+}
+END_TEST
+
 START_TEST(two_records_of_one_switch_are_one)
 {
     yarn_switch_runs_start(runs, 100);
@@ -281,6 +295,8 @@ int main(void)
     tcase_add_test(tests, where_records_begin_late_nothing_is_known_before_the_first);
     tcase_add_test(tests, a_missing_record_leaves_the_time_open_and_makes_no_run_longer);
     tcase_add_test(tests, what_runs_when_records_are_lost_is_not_known_to_go_on);
+    tcase_add_test(tests,
+                   whoever_is_first_seen_to_leave_when_records_were_lost_is_known_from_then_on);
     tcase_add_test(tests, two_records_of_one_switch_are_one);
     tcase_add_test(tests, what_a_thread_did_before_its_late_records_is_unknown);
     tcase_add_test(tests, a_thread_s_end_ends_its_run);
