@@ -183,15 +183,26 @@ static void read_lost(struct yarn_account *account, uint64_t exact)
         yarn_u64_max(value[YARN_DUMP_TOTAL_LOST], samples + account->nr_dropped);
 }
 
+/* From outside one recorder is all processes': what it takes is said once, where the tree is. */
+static void account_own(struct yarn_account *account)
+{
+    uint64_t *value = account->totals.value;
+    bool is_shared = account->session->request->follows_tree;
+    if (is_shared && !account->child_times)
+        return;
+    value[YARN_DUMP_TOTAL_DRAIN_CPU_NS] =
+        yarn_clock_ns(is_shared ? YARN_TIME_PROCESS_CPU : YARN_TIME_THREAD_CPU);
+    value[YARN_DUMP_TOTAL_MEMORY_BYTES] =
+        yarn_pages_total() + yarn_session_ring_bytes(account->session);
+}
+
 static void write_totals(struct yarn_account *account, struct yarn_dump_writer *writer)
 {
     struct yarn_dump_totals *totals = &account->totals;
     totals->time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     totals->value[YARN_DUMP_TOTAL_OFF_NS] =
         yarn_coverage_stopped_ns(&account->coverage, totals->time_ns);
-    totals->value[YARN_DUMP_TOTAL_DRAIN_CPU_NS] = yarn_clock_ns(YARN_TIME_THREAD_CPU);
-    totals->value[YARN_DUMP_TOTAL_MEMORY_BYTES] =
-        yarn_pages_total() + yarn_session_ring_bytes(account->session);
+    account_own(account);
     totals->value[YARN_DUMP_TOTAL_BYTES_WRITTEN] = yarn_dump_writer_bytes_written(writer);
     totals->value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = account->session->request->interval_ns;
     totals->value[YARN_DUMP_TOTAL_ENDS_UNKNOWN] +=

@@ -80,6 +80,10 @@ class Tree(Case):
         shares = harness.self_percent(run.dumps)
         self.assertAlmostEqual(shares["parent_work"], 100 / 3, delta=4)
         self.assertAlmostEqual(shares["child_work"], 200 / 3, delta=4)
+        # The recorder is all processes' and is counted once.
+        own = [dump["trust"] for dump in self.infos(run) if dump["trust"]["drain_cpu_ns"]]
+        self.assertEqual([trust["memory_bytes"] > 0 for trust in own], [True])
+        self.assertLess(own[0]["drain_cpu_ns"], (run.user_seconds + run.system_seconds) * 1e9)
 
     def test_each_image_names_the_one_before(self):
         run = self.assert_same_outside([IMAGES, "execv", "3"])
