@@ -4,8 +4,6 @@
 #include "output/store/spill.h"
 #include "output/store/stream.h"
 
-enum { DROP_ENTRIES = 1 << 16 };
-
 /* By position of the flag. */
 static const struct {
     int id;
@@ -78,11 +76,16 @@ static bool make_target(const struct yarn_stream *stream, const struct yarn_entr
     return true;
 }
 
-void yarn_stream_drop_read(const struct yarn_stream *stream, size_t nr_read)
+void yarn_stream_drop_pages(const struct yarn_stream *stream)
 {
-    yarn_sorter_drop(&stream->entries, nr_read);
-    if (nr_read % DROP_ENTRIES == DROP_ENTRIES - 1)
-        yarn_spill_drop_pages(stream->records);
+    yarn_sorter_drop(&stream->entries, 0);
+    yarn_spill_drop_pages(stream->records);
+}
+
+static void drop_read(const struct yarn_stream *stream, size_t nr_read)
+{
+    if (nr_read % YARN_STREAM_DROP == 0)
+        yarn_stream_drop_pages(stream);
 }
 
 static bool comes_in(const struct yarn_entry *entry)
@@ -106,7 +109,7 @@ static int place_wakings(struct yarn_stream *stream)
     int err = 0;
     for (size_t i = stream->entries.count; !err && i-- > 0;) {
         struct yarn_entry *entry = &yarn_stream_list_of(stream)[i];
-        yarn_stream_drop_read(stream, i);
+        drop_read(stream, i);
         if (comes_in(entry)) {
             err = yarn_table_remember(&next, (uint32_t)entry->pid, (uint32_t)entry->cpu);
         } else if (entry->event_id == COUPLEBREAK_SWT_ID) {
@@ -136,7 +139,7 @@ static int copy_with_targets(struct yarn_stream *stream, struct yarn_sorter *ent
     for (size_t i = 0; !err && i < stream->entries.count; i++) {
         const struct yarn_entry *origin = &yarn_stream_list_of(stream)[i];
         struct yarn_entry target;
-        yarn_stream_drop_read(stream, i);
+        drop_read(stream, i);
         err = yarn_sorter_add(entries, origin);
         if (err || !make_target(stream, origin, &target))
             continue;

@@ -113,9 +113,10 @@ YARN_MUST_CHECK int yarn_stream_add_tid(struct yarn_stream *stream, uint32_t raw
 /* Notes that the thread is of the stream's process. */
 YARN_MUST_CHECK int yarn_stream_add_own(struct yarn_stream *stream, uint32_t tid);
 bool yarn_stream_is_own(const struct yarn_stream *stream, int tid);
-/* For who reads entries and records one after the other: from time to time what lies in files
- * leaves memory. */
-void yarn_stream_drop_read(const struct yarn_stream *stream, size_t nr_read);
+/* Entries and records that lie in files leave memory: for who reads them one after the other, at
+ * the end and each time that many were read. */
+enum { YARN_STREAM_DROP = 1 << 16 };
+void yarn_stream_drop_pages(const struct yarn_stream *stream);
 
 enum { YARN_STREAM_EACH = -1 };
 

@@ -109,7 +109,6 @@ struct printer {
     FILE *file;
     struct line *lines; /* owned; of each frame */
     size_t kept_bytes;  /* of them */
-    size_t nr_targets;  /* that were looked for */
 };
 
 enum { LINES_BYTES_MAX = 16 << 20 };
@@ -331,6 +330,7 @@ static void print_streams(const struct yarn_script *script, const struct yarn_st
         for (size_t e = 0; e < count && !ferror(out->file); e++)
             if (yarn_stream_choice_passes(&choice, &entries[e]))
                 print_stream_entry(script, stream, &entries[e], out->file);
+        yarn_stream_drop_pages(stream);
     }
 }
 
@@ -366,22 +366,20 @@ static const struct yarn_entry *find_target(const struct yarn_stream *stream,
     return NULL;
 }
 
-static void print_target(struct printer *printer, const struct yarn_timeline_entry *sample)
+static void print_target(const struct yarn_script *script, const struct yarn_timeline_entry *sample,
+                         FILE *file)
 {
-    const struct yarn_script *script = printer->script;
     const struct yarn_profile *profile = script->profile;
     struct yarn_stream *stream = yarn_stream_list_of_dump(script->streams, sample->dump);
     const char *event = yarn_profile_text(profile, profile->events[sample->event].name);
     const struct yarn_entry *target = stream ? find_target(stream, sample, event) : NULL;
     const struct yarn_stream_view shown = {.profile = profile, .filter = script->filter};
-    if (stream)
-        yarn_stream_drop_read(stream, printer->nr_targets++);
     if (!target || !yarn_stream_view_has_thread(&shown, stream, target) ||
         !yarn_filter_list_has(script->filter->lists[YARN_FILTER_EVENT],
                               yarn_stream_event_name(stream, target)))
         return;
-    print_stream_entry(script, stream, target, printer->file);
-    (void)fputc('\n', printer->file);
+    print_stream_entry(script, stream, target, file);
+    (void)fputc('\n', file);
 }
 
 static bool passes(const struct printer *printer, const struct yarn_timeline_entry *entry)
@@ -412,7 +410,7 @@ static int print_entry(struct printer *printer, struct yarn_timeline_entry *entr
 {
     int err = print_own(printer, entry);
     if (!err && printer->script->streams && !entry->text)
-        print_target(printer, entry);
+        print_target(printer->script, entry, printer->file);
     return err;
 }
 
@@ -431,6 +429,12 @@ static void printer_fini(struct printer *printer)
     for (size_t i = 0; i < printer->script->profile->nr_frames; i++)
         free(printer->lines[i].text);
     free(printer->lines);
+}
+
+static void drop_pages(const struct yarn_stream_list *streams)
+{
+    for (size_t i = 0; streams && i < streams->count; i++)
+        yarn_stream_drop_pages(streams->list[i]);
 }
 
 static int print_timeline(const struct yarn_script *script, struct yarn_timeline *timeline,
@@ -454,6 +458,8 @@ static int print_timeline(const struct yarn_script *script, struct yarn_timeline
         if (more > 0)
             err = print_entry(&printer, &entry);
         yarn_progress_show(&progress, ++nr_printed, timeline->rows.nr_added);
+        if (nr_printed % YARN_STREAM_DROP == 0)
+            drop_pages(script->streams);
     }
     yarn_progress_end(&progress);
     printer_fini(&printer);

@@ -149,7 +149,8 @@ bool yarn_stream_view_has_thread(const struct yarn_stream_view *shown,
 bool yarn_stream_choice_passes(struct yarn_stream_choice *choice, const struct yarn_entry *entry)
 {
     const char *events = choice->shown->filter->lists[YARN_FILTER_EVENT];
-    yarn_stream_drop_read(choice->stream, choice->nr_read++);
+    if (++choice->nr_read % YARN_STREAM_DROP == 0)
+        yarn_stream_drop_pages(choice->stream);
     if (events && (!choice->has_last || choice->last_id != entry->event_id)) {
         choice->last_id = entry->event_id;
         choice->has_last = true;
@@ -178,6 +179,7 @@ static bool has_any(const struct yarn_stream_list *streams, const struct yarn_st
     const struct yarn_entry *entries = yarn_stream_entries(streams->list[stream], &count);
     while (i < count && !yarn_stream_choice_passes(&choice, &entries[i]))
         i++;
+    yarn_stream_drop_pages(choice.stream);
     return i < count;
 }
 
@@ -311,6 +313,7 @@ static void put_entries(const struct yarn_stream_list *streams, size_t number,
         at->last = &entries[i];
         at->count++;
     }
+    yarn_stream_drop_pages(at->stream);
 }
 
 void yarn_stream_list_print(const struct yarn_stream_list *streams,

@@ -6,15 +6,19 @@ import base64
 import collections
 import itertools
 import json
+import os
 import pathlib
 import re
 import resource
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
 from command_line import IS_SANITIZED, MAKE_DUMPS, YARNPROF, main
+
+SUPPORT = pathlib.Path(__file__).resolve().parents[3] / "support"
 
 
 def samples_on(page):
@@ -96,6 +100,22 @@ class Memory(unittest.TestCase):
         times = [float(line.strip().rstrip(":")) for line in text.splitlines()]
         self.assertEqual(len(times), 30 * 20000)
         self.assertEqual(times, sorted(times))
+
+    def test_a_script_of_more_switches_takes_no_more_memory(self):
+        """What was shown of entries, their records and their fields leaves memory."""
+        peaks, path = [], self.folder / "switches"
+        for times in (20, 60):
+            # Why by another program: the memory of this one would count as that of those it starts.
+            subprocess.run([sys.executable, SUPPORT / "many_switches.py", path, str(times)], check=True)
+            with subprocess.Popen([YARNPROF, "script", "--couplebreak", "-F", "time,trace", path],
+                                  stdout=subprocess.PIPE) as child:
+                nr_lines = sum(block.count(b"\n") for block in iter(lambda: child.stdout.read(1 << 20), b""))
+                _, status, usage = os.wait4(child.pid, 0)
+                child.returncode = os.waitstatus_to_exitcode(status)
+            self.assertEqual(child.returncode, 0)
+            self.assertGreater(nr_lines, 2 * 20000 * times)
+            peaks.append(usage.ru_maxrss)
+        self.assertLess(peaks[1] - peaks[0], 20 << 10)
 
 
 if __name__ == "__main__":
