@@ -9,7 +9,8 @@ enum {
     CALL_SIZE_MAX = 8,
     REENTRY_SIZE = 12,
     CHAIN_GAP_MAX = 1 << 20, /* between two frame records */
-    FIRST_CODE_SIZE = 256,   /* at a file's entry, of what has no caller */
+    JUMPER_SIZE_MAX = 2048,
+    FIRST_CODE_SIZE = 256, /* at a file's entry, of what has no caller */
 };
 
 static bool has_file(const struct yarn_rule_cache *cache, uint64_t address)
@@ -103,6 +104,30 @@ static bool may_lead_to(const struct yarn_rule_cache *cache, uint64_t address, u
            (!target || ip - (address + (uint64_t)target) < FUNCTION_MAX);
 }
 
+/* Whether the function there may jump on into other code, as one whose last call is a jump. */
+static bool may_jump_on(struct yarn_rule_cache *cache, uint64_t address)
+{
+    uint8_t code[JUMPER_SIZE_MAX];
+    const struct yarn_module *module = yarn_module_map_find(cache->map, address);
+    struct yarn_cached_rule found = yarn_rule_cache_find(cache, address);
+    size_t size = found.function_size;
+    if (!module || !module->image || !size || size > sizeof code)
+        return true;
+    uint64_t begin = address - ((uint32_t)address - found.function);
+    struct yarn_section section = yarn_image_section_at(module->image, begin - module->bias);
+    return !yarn_section_read(&section, 0, code, size) ||
+           cache->machine->may_jump_on(yarn_span_of(code, size));
+}
+
+/* Code of a file calls generated code by a pointer: what it has called by name, and what did not
+ * jump on, is left over from another call. */
+static bool calls_another(struct yarn_rule_cache *cache, uint64_t address, uint64_t ip)
+{
+    int64_t target = 0;
+    return has_file(cache, address - 1) && read_call(cache, address, &target) && target &&
+           !may_lead_to(cache, address, ip) && !may_jump_on(cache, address + (uint64_t)target);
+}
+
 /* The frame pointer marks the very frame that the code counts from the stack pointer: other code
  * than was run would hardly say so. Unless the frame is the caller's, of code without one of its
  * own: then the address that this returns to lies below it. */
@@ -135,7 +160,9 @@ static enum yarn_step step_by_code(struct yarn_rule_cache *cache,
     if (!rule.is_signal && (!yarn_fallback_is_return(cache, caller.ip) ||
                             !leads_on(cache, stack, caller) || !pop(cache, &rule, &caller)))
         return YARN_STEP_UNKNOWN;
-    if (near.to && !yarn_live_code_is_proven(&cache->live, near) &&
+    if (near.to &&
+        (!yarn_live_code_is_proven(&cache->live, near) ||
+         (!rule.is_signal && calls_another(cache, caller.ip, registers->ip))) &&
         !is_marked(cache, &rule, stack, registers))
         return YARN_STEP_TRUNCATED;
     *is_exact = rule.is_signal;

@@ -99,6 +99,9 @@ struct yarn_unwind_machine {
     /* Whether the code is where an interpreter goes on that pushed this address itself and then
      * jumped: it takes its stack pointer from its frame. */
     bool (*is_reentry)(struct yarn_span code);
+    /* Whether a function's code may jump out of it, instead of calling: by a pointer, or directly.
+     */
+    bool (*may_jump_on)(struct yarn_span function);
     /* Whether that call is one through a word at a fixed address: *ret_slot. */
     bool (*call_slot)(struct yarn_span code, uint64_t return_address, uint64_t *ret_slot);
     /* Whether the code at the address begins with a jump through such a word. */

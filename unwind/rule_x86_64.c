@@ -266,6 +266,24 @@ static bool is_reentry(struct yarn_span code)
            memcmp(code.data + CLEARED + 1, zero, sizeof zero) == 0;
 }
 
+/* `jmp *` is ff with a 4 in its second byte, `jmp` e9 and the distance. Found in the midst of
+ * another instruction it counts, too. */
+static bool may_jump_on(struct yarn_span function)
+{
+    enum { BY_POINTER = 4, JUMP_SIZE = 5 };
+    int32_t distance;
+    for (size_t at = 0; at + 1 < function.size; at++) {
+        if (function.data[at] == 0xff && (function.data[at + 1] >> 3 & 7) == BY_POINTER)
+            return true;
+        if (function.data[at] != 0xe9 || function.size - at < JUMP_SIZE)
+            continue;
+        memcpy(&distance, function.data + at + 1, sizeof distance);
+        if (at + JUMP_SIZE + (uint64_t)(int64_t)distance >= function.size)
+            return true;
+    }
+    return false;
+}
+
 /* `call *disp(%rip)` is ff 15 and four bytes. */
 static bool call_slot(struct yarn_span code, uint64_t return_address, uint64_t *ret_slot)
 {
@@ -331,6 +349,7 @@ const struct yarn_unwind_machine yarn_machine_native = {
     .is_call = is_call,
     .is_call_to_next = is_call_to_next,
     .is_reentry = is_reentry,
+    .may_jump_on = may_jump_on,
     .call_slot = call_slot,
     .stub_slot = stub_slot,
     .jump_target = jump_target,

@@ -113,6 +113,19 @@ class Regenerated(harness.Case):
             self.assertEqual([key for key in verdicts if key.startswith("wrong")], [])
 
 
+    def test_what_changes_for_less_than_between_two_readings_shows_no_stale_caller(self):
+        if not self.HOST.exists():
+            self.skipTest("the host that generates code is for x86-64 only")
+        verdicts = self.verdicts(100000, "brief")
+        self.assertEqual([key for key in verdicts if key.startswith("wrong")], [])
+
+    def test_a_function_that_jumps_on_into_generated_code_hides_no_caller(self):
+        if not self.HOST.exists():
+            self.skipTest("the host that generates code is for x86-64 only")
+        verdicts = self.verdicts(2500000, "jumped")
+        self.assertGreater(verdicts["whole"], 0.8 * verdicts.total())
+
+
 class Remapped(harness.Case):
     """Of memory that mremap moves the kernel says nothing: code there is not a library's that was unloaded."""
 

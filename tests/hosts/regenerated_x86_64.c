@@ -3,10 +3,12 @@
  * Two generated functions at one address, with frames of their own size, each called by another
  * function, that take turns; frames of the stack between are full of return addresses of earlier
  * calls. Prints who ran from when to when: its own truth.
- *   regenerated_x86_64 MICROSECONDS RUN_MILLISECONDS [marked]
+ *   regenerated_x86_64 MICROSECONDS RUN_MILLISECONDS [marked|brief|jumped]
  * marked: the second's frame, counted from the first's stack pointer, ends where the frame pointer
- * marks their caller's.
+ * marks their caller's; brief: the second's turns take 400 microseconds; jumped: they are jumped to
+ * from a function that is called by name.
  */
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { ROUNDS = 20000, TURNS_MAX = 1 << 16 };
+enum { ROUNDS = 20000, TURNS_MAX = 1 << 16, BRIEF_NS = 400000 };
 /* sub $SIZE, %rsp; mov $ROUNDS, %ecx; 1: dec %rcx; jnz 1b; add $SIZE, %rsp; ret */
 static uint8_t code[] = {0x48,        0x81, 0xec, 0,    0,    0,    0,    0xb9, ROUNDS & 0xff,
                          ROUNDS >> 8, 0,    0,    0x48, 0xff, 0xc9, 0x75, 0xfb, 0x48,
@@ -23,7 +25,8 @@ static uint32_t frame_bytes[] = {72, 328};
 static struct turn {
     uint64_t from_ns, to_ns;
 } turns[TURNS_MAX];
-static void (*generated)(void);
+__attribute__((used)) static void (*generated)(void);
+static bool is_jumped;
 
 static uint64_t now_ns(void)
 {
@@ -40,6 +43,12 @@ __attribute__((noinline)) static int lay(int depth)
     return sum + 1;
 }
 
+/* By its last instruction. */
+__attribute__((naked, noinline)) static void jump_on(void)
+{
+    __asm__("jmp *generated(%rip)");
+}
+
 __attribute__((noinline)) static void run(struct turn *turn, uint64_t ns)
 {
     const uint64_t marked = (uint64_t)__builtin_frame_address(0); /* so it has a frame pointer */
@@ -52,7 +61,10 @@ __attribute__((noinline)) static void run(struct turn *turn, uint64_t ns)
     turn->from_ns = now_ns();
     do {
         lay(60);
-        generated();
+        if (is_jumped)
+            jump_on();
+        else
+            generated();
         turn->to_ns = now_ns();
     } while (turn->to_ns - turn->from_ns < ns);
 }
@@ -78,7 +90,10 @@ int main(int argc, char **argv)
     if (memory == MAP_FAILED)
         return 1;
     memcpy(&generated, &memory, sizeof generated);
-    if (argc > 3) {
+    const char *way = argc > 3 ? argv[3] : "";
+    bool is_brief = strcmp(way, "brief") == 0;
+    is_jumped = strcmp(way, "jumped") == 0;
+    if (strcmp(way, "marked") == 0) {
         memcpy(memory, "\x48\x89\xe0\xc3", 4); /* mov %rsp, %rax; ret */
         run(NULL, 0);
     }
@@ -87,7 +102,7 @@ int main(int argc, char **argv)
         memcpy(code + 3, &frame_bytes[nr % 2], 4);
         memcpy(code + 20, &frame_bytes[nr % 2], 4);
         memcpy(memory, code, sizeof code);
-        (nr % 2 ? call_second : call_first)(&turns[nr], turn_ns);
+        (nr % 2 ? call_second : call_first)(&turns[nr], nr % 2 && is_brief ? BRIEF_NS : turn_ns);
     }
     for (unsigned i = 0; i < nr; i++)
         printf("%llu %llu %s\n", (unsigned long long)turns[i].from_ns,
