@@ -31,6 +31,11 @@ void yarn_ring_close(struct yarn_ring *ring)
 void yarn_ring_begin(struct yarn_ring *ring)
 {
     ring->head = __atomic_load_n(&ring->page->data_head, __ATOMIC_ACQUIRE);
+    if (!ring->may_skip)
+        return;
+    ring->tail =
+        yarn_u64_max(ring->tail, __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED));
+    ring->head = yarn_u64_max(ring->head, ring->tail);
 }
 
 /* `size` is at most the ring's. */
@@ -74,7 +79,8 @@ void yarn_ring_take(struct yarn_ring *ring, const struct perf_event_header *head
 
 void yarn_ring_commit(struct yarn_ring *ring)
 {
-    if (ring->page->data_tail != ring->tail)
+    uint64_t given = __atomic_load_n(&ring->page->data_tail, __ATOMIC_RELAXED);
+    if (ring->may_skip ? given < ring->tail : given != ring->tail)
         __atomic_store_n(&ring->page->data_tail, ring->tail, __ATOMIC_RELEASE);
 }
 

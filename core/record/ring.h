@@ -24,6 +24,8 @@ struct yarn_ring {
     struct yarn_span data;             /* size is a power of two */
     uint64_t head; /* as seen by the last yarn_ring_begin; records before it are readable */
     uint64_t tail; /* of the next record; given to the kernel by yarn_ring_commit */
+    bool may_skip; /* who writes may go on further on where all was read, and moves data_tail there
+                    */
 };
 
 #define YARN_RING_CLOSED ((struct yarn_ring){.page = NULL})

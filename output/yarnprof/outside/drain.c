@@ -14,7 +14,6 @@
 enum { LEADERS_MAX = 1024, IDLE_PASSES = 20, PAGE_BYTES = 4096, OTHERS_MAX = 16 };
 
 #define RING_BYTES YARN_MIB(32)
-#define RELEASED_BYTES YARN_MIB(4)
 #define RINGS_BYTES ((uint64_t)512 << 20) /* of all cores */
 #define PAUSE_NS (5 * YARN_NS_PER_MS)
 #define IDLE_NS (100 * YARN_NS_PER_MS)
@@ -93,15 +92,15 @@ static void copy_record(const struct yarn_drain *drain, struct yarn_drain_ring *
     put_word(drain, ring, to + kept - sizeof(uint64_t), word_at(ring, end - sizeof(uint64_t)));
 }
 
-/* Why: else it has all of its memory once it has gone round, though it is nearly empty at any time.
- */
-static void release_read(const struct yarn_drain *drain, struct yarn_drain_ring *ring)
+/* Where all was read the next record goes to the ring's beginning. Why: else each comes to memory
+ * that was not touched for long, or never. */
+static void begin_anew(const struct yarn_drain *drain, struct yarn_drain_ring *ring)
 {
-    uint64_t tail = __atomic_load_n(&ring->page->data_tail, __ATOMIC_ACQUIRE);
-    if (tail != ring->head || ring->head - ring->released < RELEASED_BYTES)
+    uint64_t rest = ring->head & (drain->ring_bytes - 1);
+    if (!rest || __atomic_load_n(&ring->page->data_tail, __ATOMIC_ACQUIRE) != ring->head)
         return;
-    ring->released = ring->head;
-    (void)madvise(ring->data, drain->ring_bytes, MADV_DONTNEED);
+    ring->head += drain->ring_bytes - rest;
+    __atomic_store_n(&ring->page->data_tail, ring->head, __ATOMIC_RELEASE);
 }
 
 /* As much as there is room for; the number of bytes. *is_full: there was no room for the rest. */
@@ -140,7 +139,7 @@ static uint64_t copy_rings(struct yarn_drain *drain, bool *is_full)
     *is_full = false;
     for (size_t i = 0; i < drain->nr_rings; i++) {
         bool is_this_full = false;
-        release_read(drain, &drain->rings[i]);
+        begin_anew(drain, &drain->rings[i]);
         bytes += copy_ring(drain, &drain->rings[i], &is_this_full);
         *is_full |= is_this_full;
     }
@@ -216,6 +215,7 @@ static int open_ring(struct yarn_drain *drain, struct yarn_merge_source *source)
     ring->from = source->ring->page;
     ring->from_data = source->ring->data;
     ring->ring = yarn_ring_of(ring->page, ring->data, drain->ring_bytes);
+    ring->ring.may_skip = true;
     return 0;
 }
 

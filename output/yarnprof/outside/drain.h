@@ -22,7 +22,6 @@ struct yarn_drain_ring {
     struct perf_event_mmap_page *page; /* owned: of our own */
     uint8_t *data;                     /* owned */
     uint64_t head;                     /* of it: where the next record goes */
-    uint64_t released;                 /* where that was when its memory was given back last */
     struct yarn_ring ring;             /* over these, for the session's drains */
 };
 

@@ -82,6 +82,28 @@ static const uint64_t wrap_positions[] = {
     UINT64_C(0xfffffffffffffff8), UINT64_C(0xffffffffffffffff), UINT64_C(0xffffffffffffffd8),
 };
 
+/* Who writes goes on at the ring's beginning, also while the reader is between begin and commit. */
+START_TEST(ring_that_may_skip_goes_on_where_its_writer_does)
+{
+    open_ring_at(8);
+    ring.ring.may_skip = true;
+    make_record(7, RECORD_BYTES, 1);
+    handmade_ring_put_record(&ring, &record);
+    check_takes_the_record();
+    yarn_ring_begin(&ring.ring);
+    ring.page.data_tail = RING_BYTES;
+    yarn_ring_commit(&ring.ring);
+    ck_assert_uint_eq(ring.page.data_tail, RING_BYTES);
+    yarn_ring_begin(&ring.ring); /* before the head */
+    ck_assert_int_eq(peek(), YARN_RING_EMPTY);
+    ring.page.data_head = RING_BYTES;
+    make_record(8, RECORD_BYTES, 2);
+    handmade_ring_put_record(&ring, &record);
+    check_takes_the_record();
+    close_ring();
+}
+END_TEST
+
 START_TEST(ring_passes_the_ends_of_32_and_64_bits)
 {
     open_ring_at(wrap_positions[_i]);
@@ -302,6 +324,7 @@ static void add_ring_cases(Suite *suite)
     tcase_add_test(protocol, ring_sees_what_was_written_after_begin_only_after_the_next_begin);
     tcase_add_test(protocol, ring_shows_the_kernel_nothing_before_the_commit);
     tcase_add_test(protocol, ring_that_was_read_before_goes_on_at_its_tail);
+    tcase_add_test(protocol, ring_that_may_skip_goes_on_where_its_writer_does);
     suite_add_tcase(suite, protocol);
 
     TCase *broken = tcase_create("rings that are invalid");
