@@ -521,7 +521,9 @@ static void print_head(const struct yarn_diff_view *view, const struct yarn_out 
     (void)fprintf(out->file, "%s %s%s.\n", part, scales[view->options->scale],
                   view->has_noise ? "; ≈ is within noise" : "");
     (void)fprintf(out->file, "Intervals of 95 %%, by the %s.\n",
-                  view->diff->is_by_runs ? "spread of the runs" : "samples of one run");
+                  view->diff->is_by_runs
+                      ? "spread of the runs"
+                      : "samples of one run, without what differs from run to run");
     if (!nr.changed && !view->has_noise)
         return;
     (void)fputc('\n', out->file);

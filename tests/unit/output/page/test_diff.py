@@ -25,7 +25,7 @@ cpu-clock
   total   1.00 s → 2.00 s a run: × 2.000 (1.855 … 2.160)
 2 of 8 functions changed beyond noise.
 Self shares of the samples; ≈ is within noise.
-Intervals of 95 %, by the samples of one run.
+Intervals of 95 %, by the samples of one run, without what differs from run to run.
 
    BEFORE      AFTER      CHANGE              INTERVAL     FUNCTION    MODULE
   10.00 %     0.00 %      -10.00     -11.90 … -8.16        gone        app
