@@ -15,11 +15,6 @@ static const struct yarn_catalog_entry entries[] = {
 #undef YARN_EVENT
 #undef ENTRY
 
-size_t yarn_catalog_count(void)
-{
-    return YARN_COUNT_OF(entries);
-}
-
 const struct yarn_catalog_entry *yarn_catalog_at(size_t index)
 {
     return index < YARN_COUNT_OF(entries) ? &entries[index] : NULL;

@@ -23,8 +23,6 @@ struct yarn_catalog_entry {
     const char *help;
 };
 
-size_t yarn_catalog_count(void);
-
 /* NULL behind the last. */
 const struct yarn_catalog_entry *yarn_catalog_at(size_t index);
 

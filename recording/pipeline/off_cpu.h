@@ -43,11 +43,6 @@ YARN_MUST_CHECK int yarn_off_cpu_open(struct yarn_off_cpu *off_cpu, struct yarn_
                                       struct yarn_unwinder *unwinder,
                                       struct yarn_stack_store *stacks, const char *why_not);
 
-static inline bool yarn_off_cpu_is_open(const struct yarn_off_cpu *off_cpu)
-{
-    return off_cpu->windows;
-}
-
 /* Each does nothing where they are closed. */
 /* The kernel's records of switches come from now on, or come no more and have been read. */
 void yarn_off_cpu_start(struct yarn_off_cpu *off_cpu);

@@ -120,19 +120,14 @@ static void find_dumps(struct yarn_jit_names *names)
     }
 }
 
-static void read_new(struct yarn_jit_names *names, uint64_t most)
-{
-    /* The rest is read in the next pass. */
-    (void)yarn_perf_map_read(&names->perf_map, names->perf_map_path, most, &names->names);
-    find_dumps(names);
-    for (size_t i = 0; i < names->nr_dumps; i++)
-        (void)yarn_jitdump_read(&names->dumps[i].jitdump, names->dumps[i].path, most,
-                                &names->names);
-}
-
 void yarn_jit_names_refresh(struct yarn_jit_names *names, uint64_t most_bytes)
 {
-    read_new(names, most_bytes);
+    /* The rest is read in the next pass. */
+    (void)yarn_perf_map_read(&names->perf_map, names->perf_map_path, most_bytes, &names->names);
+    find_dumps(names);
+    for (size_t i = 0; i < names->nr_dumps; i++)
+        (void)yarn_jitdump_read(&names->dumps[i].jitdump, names->dumps[i].path, most_bytes,
+                                &names->names);
 }
 
 /* The looked-up addresses are kept: most come again with the next sample. */
@@ -159,7 +154,7 @@ uint32_t yarn_jit_names_find(struct yarn_jit_names *names, uint64_t address, uin
         return number;
     names->has_read = true;
     names->read_ns = time_ns;
-    read_new(names, PASS_BYTES);
+    yarn_jit_names_refresh(names, PASS_BYTES);
     return yarn_jit_names_find_now(names, address);
 }
 
