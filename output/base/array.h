@@ -8,10 +8,12 @@
 
 #include "core/base/base.h"
 
-/* Room for `need` items in the array that *items begins, which may move. -ENOMEM: it is as it was.
- */
+/* Room for `need` items (named twice) in the array that *items begins, which may move. -ENOMEM: it
+ * is as it was. Mostly there is room, and no call. */
 #define YARN_ARRAY_RESERVE(items, capacity, need)                                                  \
-    yarn_array_reserve((items), (capacity), (need), sizeof **(items))
+    ((need) <= *(capacity) && *(items)                                                             \
+         ? 0                                                                                       \
+         : yarn_array_reserve((items), (capacity), (need), sizeof **(items)))
 
 /* Adds a copy of the item that the last argument points to. */
 #define YARN_ARRAY_PUT(items, count, capacity, ...)                                                \

@@ -105,7 +105,8 @@ void yarn_dump_known_close(struct yarn_dump_known *known)
 bool yarn_dump_set_add(struct yarn_dump_set *set, uint32_t number)
 {
     size_t word = number / 64;
-    if (YARN_ARRAY_EXTEND(&set->words, &set->nr_words, &set->max_words, word))
+    if (word >= set->nr_words &&
+        YARN_ARRAY_EXTEND(&set->words, &set->nr_words, &set->max_words, word))
         return false;
     set->words[word] |= UINT64_C(1) << (number % 64);
     set->nr_numbers = yarn_size_max(set->nr_numbers, (size_t)number + 1);
