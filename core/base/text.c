@@ -249,3 +249,9 @@ int yarn_parse_count(const char *text, size_t size, uint64_t *ret_count)
     };
     return parse_scaled(text, size, suffixes, YARN_COUNT_OF(suffixes), ret_count);
 }
+
+const char *yarn_path_base(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash && slash[1] ? slash + 1 : path;
+}

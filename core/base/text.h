@@ -42,6 +42,8 @@ YARN_MUST_CHECK int yarn_parse_number(const char *text, size_t size, uint64_t *r
 /* Only the hexadecimal digits at the front, whatever follows: how many there are; 0 where there is
  * none or the value does not fit. */
 size_t yarn_parse_hex_front(const char *text, size_t size, uint64_t *ret_value);
+/* What follows the last slash; the whole where that is nothing. */
+const char *yarn_path_base(const char *path);
 /* A number of bytes; suffixes K, M, G (powers of 1024), with or without B or iB. A fraction is
  * allowed. */
 YARN_MUST_CHECK int yarn_parse_bytes(const char *text, size_t size, uint64_t *ret_bytes);

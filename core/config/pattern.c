@@ -142,12 +142,10 @@ static void add_without_slashes(struct yarn_text *text, const char *more)
 static void add_piece(const struct piece *piece, const struct yarn_pattern_facts *facts,
                       struct yarn_text *text)
 {
-    const char *slash;
     const char *value;
     switch (piece->letter) {
     case 'e':
-        slash = strrchr(facts->exe, '/');
-        yarn_text_add(text, slash ? slash + 1 : facts->exe);
+        yarn_text_add(text, yarn_path_base(facts->exe));
         break;
     case 'p':
         yarn_text_add_u64(text, facts->pid);

@@ -4,6 +4,7 @@
 #include <sys/auxv.h>
 
 #include "core/base/glob.h"
+#include "core/base/text.h"
 #include "core/config/pattern.h"
 #include "core/event/encoded.h"
 #include "core/event/events.h"
@@ -161,8 +162,7 @@ static int keep_environment(struct yarn_job *job)
 
 bool yarn_job_is_for(const struct yarn_options *options, const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return yarn_glob_list_matches(options->comm, slash ? slash + 1 : path);
+    return yarn_glob_list_matches(options->comm, yarn_path_base(path));
 }
 
 /* The name that was run: a link's, or a script's. */

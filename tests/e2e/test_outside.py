@@ -266,6 +266,20 @@ class Programs(Case):
         harness.yarnprof("flamegraph", run.dumps, "-o", page)
         self.assertRegex(page.read_text(), r"Processes without a sample</dt><dd>[^<]* of 201 of known")
 
+    def test_their_samples_are_those_of_the_rows_and_under_the_same_names(self):
+        """Also where the arguments of a program could not be read, which has ended by then."""
+        link = self.root / "renamed"
+        link.symlink_to(SPLIT)
+        run = self.record(["sh", "-c", f"for i in 1 2 3 4 5 6 7 8 9 10; do {link} 1; {KNOWN} 3 3000 >/dev/null; done"])
+        programs = {row["program"]: row["sampled_ns"] for row in self.tree(run.dumps)["programs"]}
+        self.assertLessEqual({"renamed", "known"}, set(programs))
+        report = json.loads(harness.yarnprof("report", "--by=program", "--format=json", run.dumps).stdout)
+        rows = {row["program"]: row["self"] for row in report["rows"] if "program" in row}
+        self.assertGreater(rows["renamed"], 0)
+        self.assertEqual({name: ns for name, ns in programs.items() if ns}, rows)
+        commands = json.loads(harness.yarnprof("report", "--by=command", "--format=json", run.dumps).stdout)
+        self.assertEqual([row for row in commands["rows"] if not row.get("command", "-")], [])
+
     def test_a_command_that_becomes_another_is_not_listed_twice(self):
         run = self.record(["sh", "-c", f"{SPLIT} 12; {KNOWN} 50 300 >/dev/null; exec {SPLIT} 12"])
         tree = self.tree(run.dumps)

@@ -4,11 +4,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/text.h"
 #include "output/analysis/load/load_sched.h"
 #include "output/analysis/load/loader.h"
 #include "output/analysis/load/raw_threads.h"
 #include "output/analysis/value/name.h"
 #include "output/base/array.h"
+#include "output/base/program.h"
 
 enum {
     LEGIBLE_MAX = 4, /* bytes that a byte may become */
@@ -144,22 +146,15 @@ static bool is_blank(const struct yarn_loader *loader)
            loader->profile->nr_threads == loader->first_thread;
 }
 
-/* The first argument, as far as it is a name that can have been run: login shells put a hyphen
- * before it, some programs write what they do. */
-static const char *program_of(const struct yarn_dump_process *process, const char *exe)
-{
-    const char *first = process->cmdline.size ? (const char *)process->cmdline.data : "";
-    const char *name = yarn_name_base(first + (first[0] == '-'));
-    return name[0] && !strpbrk(name, " \t\n:") ? name : exe;
-}
-
-/* The arguments with blanks between them. */
-static int keep_command(struct yarn_strings *strings, struct yarn_span cmdline,
+/* The arguments with blanks between them; the program's name where it has none. */
+static int keep_command(struct yarn_strings *strings, struct yarn_span cmdline, const char *program,
                         uint32_t *ret_command)
 {
     size_t size = cmdline.size;
     while (size && !cmdline.data[size - 1])
         size--;
+    if (!size)
+        return yarn_strings_intern(strings, yarn_span_of_text(program), ret_command);
     char *text = malloc(size + 1);
     if (!text)
         return -ENOMEM;
@@ -173,8 +168,9 @@ static int keep_command(struct yarn_strings *strings, struct yarn_span cmdline,
 static int name_process(struct yarn_strings *strings, struct yarn_profile_dump *dump)
 {
     const struct yarn_dump_process *process = &dump->process;
-    const char *exe = yarn_name_base((const char *)process->exe.data);
-    const char *program = program_of(process, exe);
+    const char *exe = yarn_path_base((const char *)process->exe.data);
+    const char *first = process->cmdline.size ? (const char *)process->cmdline.data : "";
+    const char *program = yarn_program_name(first, exe);
     int err = yarn_strings_intern(strings, yarn_span_of_text(exe), &dump->comm);
     if (!err)
         err = yarn_strings_intern(strings, yarn_span_of_text(program), &dump->program);
@@ -183,7 +179,7 @@ static int name_process(struct yarn_strings *strings, struct yarn_profile_dump *
     if (!err)
         err = yarn_strings_intern(
             strings, process->rank.size ? process->rank : yarn_span_of_text("-"), &dump->rank);
-    return err ? err : keep_command(strings, process->cmdline, &dump->command);
+    return err ? err : keep_command(strings, process->cmdline, program, &dump->command);
 }
 
 static int on_process(void *self, const struct yarn_dump_process *record)

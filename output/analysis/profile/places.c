@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/text.h"
 #include "output/analysis/value/name.h"
 #include "output/base/array.h"
 
@@ -72,7 +73,7 @@ static int name_line(struct yarn_strings *strings, struct yarn_place *place)
 {
     char text[4096 + 16];
     (void)snprintf(text, sizeof text, "%.4096s:%u",
-                   yarn_name_base(yarn_strings_text(strings, place->file)), place->line);
+                   yarn_path_base(yarn_strings_text(strings, place->file)), place->line);
     return yarn_strings_intern(strings, yarn_span_of_text(text), &place->name);
 }
 

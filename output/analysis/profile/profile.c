@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/text.h"
 #include "output/analysis/value/name.h"
 #include "output/base/array.h"
 
@@ -156,7 +157,7 @@ int yarn_profile_module(struct yarn_profile *profile, struct yarn_span path, uin
         *ret_module = found;
         return 0;
     }
-    const char *name = yarn_name_base(yarn_profile_text(profile, text));
+    const char *name = yarn_path_base(yarn_profile_text(profile, text));
     struct yarn_span shown = yarn_span_of_text(name);
     shown = yarn_span_sub(shown, 0, yarn_size_min(shown.size, NAME_MAX));
     err = yarn_strings_intern(&profile->strings, shown, &base);

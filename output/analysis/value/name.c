@@ -32,9 +32,3 @@ int yarn_name_of_address(struct yarn_strings *strings, const char *module, uint6
         (void)snprintf(text, sizeof text, "[unknown]");
     return yarn_strings_intern(strings, yarn_span_of_text(text), ret_text);
 }
-
-const char *yarn_name_base(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    return slash && slash[1] ? slash + 1 : path;
-}

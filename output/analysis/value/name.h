@@ -15,6 +15,3 @@ YARN_MUST_CHECK int yarn_name_demangle(struct yarn_strings *strings, struct yarn
 /* "libc.so.6+0x1234". `module` NULL: "0x1234"; address 0 as well: "[unknown]". */
 YARN_MUST_CHECK int yarn_name_of_address(struct yarn_strings *strings, const char *module,
                                          uint64_t address, uint32_t *ret_text);
-
-/* What follows the last slash; the whole where that is nothing. */
-const char *yarn_name_base(const char *path);

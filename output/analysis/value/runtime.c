@@ -2,6 +2,7 @@
 #include "output/analysis/value/runtime.h"
 
 #include "core/base/glob.h"
+#include "core/base/text.h"
 
 #define JAVA_OPTIONS "-XX:+PreserveFramePointer -XX:+DumpPerfMapAtExit"
 
@@ -28,9 +29,8 @@ const struct yarn_runtime *yarn_runtime_at(size_t number)
 
 const struct yarn_runtime *yarn_runtime_of(const char *path)
 {
-    const char *slash = strrchr(path, '/');
     for (size_t i = 0; i < YARN_COUNT_OF(runtimes); i++)
-        if (yarn_glob_list_matches(runtimes[i].files, slash ? slash + 1 : path))
+        if (yarn_glob_list_matches(runtimes[i].files, yarn_path_base(path)))
             return &runtimes[i];
     return NULL;
 }

@@ -2,6 +2,7 @@
 #include "output/yarnprof/outside/following.h"
 
 #include "core/sys/clock.h"
+#include "output/base/program.h"
 #include "output/yarnprof/outside/root.h"
 
 #define COUNT_EVENTS_MAX 64 /* with more open, they are only read at the end */
@@ -148,8 +149,11 @@ static struct yarn_dump_tree_process row_of(struct yarn_process_tree *tree,
                                             enum yarn_dump_end_reason reason, int status)
 {
     const struct yarn_followed *followed = process->followed;
+    const char *first =
+        process->facts.cmdline.size ? (const char *)process->facts.cmdline.data : "";
     const char *program =
-        process->has_program ? process->facts.exe : yarn_tree_intern(tree, process->run_as);
+        yarn_tree_intern(tree, process->has_program ? yarn_program_name(first, process->facts.exe)
+                                                    : process->run_as);
     bool is_unknown = !process->has_program && reason == YARN_DUMP_END_EXIT;
     return (struct yarn_dump_tree_process){
         .pid = (uint32_t)process->target.pid,
@@ -266,7 +270,8 @@ void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_proces
     if (process->followed) {
         uint64_t end_ns = yarn_u64_max(tree->read_ns, tree->ended_ns);
         yarn_off_cpu_stop(&process->followed->pipeline.off_cpu, end_ns);
-        yarn_followed_store(process->followed, 0);
+        /* Its row has the time of all of them. */
+        (void)yarn_pipeline_store_queued(&process->followed->pipeline, UINT64_MAX);
     }
     add_row(tree, process, reason, status);
     if (is_holder)

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "core/base/text.h"
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
 #include "output/base/array.h"
@@ -218,6 +219,24 @@ static void read_arguments(struct yarn_tree_process *process)
     process->facts.cmdline = yarn_span_of(process->cmdline, (size_t)size);
 }
 
+/* A program that had ended has the name by which it was run, and that there may be more. The kernel
+ * cuts that name: then the file's, where it begins like it. */
+static void put_unread_arguments(struct yarn_tree_process *process)
+{
+    const char *name = process->run_as, *file = yarn_path_base(process->facts.exe);
+    char text[PATH_BYTES];
+    if (strlen(name) == sizeof process->run_as - 1 && !strncmp(name, file, strlen(name)))
+        name = file;
+    if (!name[0] || !strcmp(process->facts.exe, YARN_TREE_KERNEL))
+        return;
+    int size = snprintf(text, sizeof text, "%s%c%s", name, '\0', YARN_TREE_UNREAD) + 1;
+    process->cmdline = malloc((size_t)size);
+    if (!process->cmdline)
+        return;
+    memcpy(process->cmdline, text, (size_t)size);
+    process->facts.cmdline = yarn_span_of(process->cmdline, (size_t)size);
+}
+
 void yarn_tree_process_set_program(struct yarn_tree_process *process, const char *path)
 {
     process->facts.exe = path;
@@ -228,6 +247,7 @@ void yarn_tree_process_set_program(struct yarn_tree_process *process, const char
     free(process->cmdline);
     process->cmdline = NULL;
     process->facts.cmdline = YARN_SPAN_EMPTY;
+    put_unread_arguments(process);
 }
 
 struct reading {

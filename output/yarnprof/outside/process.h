@@ -77,6 +77,8 @@ bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint3
 
 /* The program of a thread of the kernel. */
 #define YARN_TREE_KERNEL "[kernel]"
+/* In the place of arguments that could not be read. */
+#define YARN_TREE_UNREAD "…"
 
 /* What it runs, as /proc shows it now. `keep` gives a path that lasts. A negative errno: it has
  * gone, or is not ours to be read. */

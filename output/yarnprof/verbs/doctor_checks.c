@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "core/base/glob.h"
+#include "core/base/text.h"
 #include "core/event/machine.h"
 #include "output/analysis/profile/event_status.h"
 #include "output/analysis/time/kernel_time.h"
@@ -141,8 +142,7 @@ static int try_to_run(const char *command, char ret_path[PATH_MAX])
 static void check_choice(struct yarn_findings *findings, const struct yarn_options *options,
                          const char *command)
 {
-    const char *slash = strrchr(command, '/');
-    const char *base = slash ? slash + 1 : command;
+    const char *base = yarn_path_base(command);
     if (yarn_unrecorded_is_of(options->comm, command))
         return;
     bool has_others = options->follow == (YARN_FOLLOW_FORK | YARN_FOLLOW_EXEC);

@@ -37,8 +37,7 @@ bool yarn_loadable_find(const char *command, char ret_path[PATH_MAX])
 
 static bool is_env(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return strcmp(slash ? slash + 1 : path, "env") == 0;
+    return strcmp(yarn_path_base(path), "env") == 0;
 }
 
 /* The next word of a line, which ends there; empty: there is none. */

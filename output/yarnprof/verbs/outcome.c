@@ -60,14 +60,12 @@ int yarn_unrecorded_try_to_write(const char *folder)
 bool yarn_unrecorded_is_of(const char *comm, const char *command)
 {
     char path[PATH_MAX];
-    const char *slash = strrchr(command, '/');
-    if (yarn_glob_list_matches(comm, slash ? slash + 1 : command))
+    if (yarn_glob_list_matches(comm, yarn_path_base(command)))
         return true;
     if (!yarn_loadable_program(command, path))
         return false;
     char *file = realpath(path, NULL);
-    slash = file ? strrchr(file, '/') : NULL;
-    bool is_of = slash && yarn_glob_list_matches(comm, slash + 1);
+    bool is_of = file && yarn_glob_list_matches(comm, yarn_path_base(file));
     free(file);
     return is_of;
 }
@@ -90,14 +88,12 @@ static bool is_not_begun(const struct yarn_unrecorded *unrecorded, struct yarn_t
 static bool is_not_asked_for(const struct yarn_unrecorded *unrecorded, struct yarn_text *why)
 {
     const char *comm = unrecorded->options->comm;
-    const char *slash = strrchr(unrecorded->command, '/');
-    const char *base = slash ? slash + 1 : unrecorded->command;
     if (yarn_unrecorded_is_of(comm, unrecorded->command))
         return false;
     yarn_text_add_format(why,
                          "--comm=%s met no program with a sample; it takes patterns of "
                          "executables' names, here such as %s",
-                         comm, base);
+                         comm, yarn_path_base(unrecorded->command));
     return true;
 }
 

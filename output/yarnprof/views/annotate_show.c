@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "core/base/text.h"
 #include "output/text/legible.h"
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
@@ -166,8 +167,7 @@ static void get_place(struct yarn_show_cell *cell)
     if (!spot->line || !spot->is_sampled || (view->out->columns && !cell->column->width))
         return;
     cell->kind = YARN_SHOW_TEXT;
-    const char *slash = strrchr(spot->file, '/');
-    yarn_show_add(cell, "%s:%u%s%s", slash ? slash + 1 : spot->file, spot->line,
+    yarn_show_add(cell, "%s:%u%s%s", yarn_path_base(spot->file), spot->line,
                   spot->inlined ? " " : "", spot->inlined ? spot->inlined : "");
     cell->paint = YARN_PAINT_FAINT;
 }

@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "core/base/text.h"
 #include "output/analysis/value/name.h"
 #include "output/text/json.h"
 #include "output/yarnprof/io/columns.h"
@@ -215,7 +216,7 @@ static const char *module_of(const struct yarn_diff_view *view, const struct yar
                              bool is_path)
 {
     const char *path = view->diff->match.functions[row->function].module;
-    return is_path ? path : yarn_name_base(path);
+    return is_path ? path : yarn_path_base(path);
 }
 
 static const char *name_of(const struct yarn_diff_view *view, const struct yarn_diff_row *row)

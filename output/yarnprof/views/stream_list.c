@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "core/base/text.h"
 #include "output/base/array.h"
 #include "output/store/stream.h"
 #include "output/text/legible.h"
@@ -84,8 +85,7 @@ struct yarn_stream *yarn_stream_list_of_dump(const struct yarn_stream_list *stre
 static bool is_called(const struct yarn_stream *stream, const char *word, size_t size)
 {
     char pid[16];
-    const char *slash = strrchr(stream->path, '/');
-    const char *const names[] = {stream->path, slash ? slash + 1 : stream->path, pid};
+    const char *const names[] = {stream->path, yarn_path_base(stream->path), pid};
     (void)snprintf(pid, sizeof pid, "%u", stream->pid);
     for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
         if (strlen(names[i]) == size && memcmp(names[i], word, size) == 0)

@@ -212,6 +212,15 @@ START_TEST(hexadecimal_digits_at_the_front_are_read_up_to_what_is_none)
 }
 END_TEST
 
+START_TEST(the_base_of_a_path_follows_its_last_slash)
+{
+    ck_assert_str_eq(yarn_path_base("/usr/lib/libc.so.6"), "libc.so.6");
+    ck_assert_str_eq(yarn_path_base("[vdso]"), "[vdso]");
+    ck_assert_str_eq(yarn_path_base("/tmp/"), "/tmp/");
+    ck_assert_str_eq(yarn_path_base(""), "");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("text");
@@ -221,6 +230,7 @@ int main(void)
     tcase_add_test(tcase, text_is_cut_at_the_end_and_says_so);
     tcase_add_loop_test(tcase, a_number_is_read_whole_or_not_at_all, 0, YARN_COUNT_OF(numbers));
     tcase_add_test(tcase, a_number_ends_where_its_size_says);
+    tcase_add_test(tcase, the_base_of_a_path_follows_its_last_slash);
     tcase_add_loop_test(tcase, hexadecimal_digits_at_the_front_are_read_up_to_what_is_none, 0,
                         YARN_COUNT_OF(hex_fronts));
     tcase_add_loop_test(tcase, a_way_to_record_stacks_reads_back, 0, YARN_COUNT_OF(callgraphs));

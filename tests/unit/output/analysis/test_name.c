@@ -56,15 +56,6 @@ START_TEST(nameless_functions_have_module_and_start)
 }
 END_TEST
 
-START_TEST(the_base_of_a_path_follows_its_last_slash)
-{
-    ck_assert_str_eq(yarn_name_base("/usr/lib/libc.so.6"), "libc.so.6");
-    ck_assert_str_eq(yarn_name_base("[vdso]"), "[vdso]");
-    ck_assert_str_eq(yarn_name_base("/tmp/"), "/tmp/");
-    ck_assert_str_eq(yarn_name_base(""), "");
-}
-END_TEST
-
 START_TEST(a_name_too_long_to_be_true_stays_as_it_is)
 {
     static char name[5000];
@@ -99,7 +90,6 @@ int main(void)
     tcase_add_loop_test(tcase, mangled_names_become_readable_and_others_stay, 0,
                         (int)YARN_COUNT_OF(names));
     tcase_add_test(tcase, nameless_functions_have_module_and_start);
-    tcase_add_test(tcase, the_base_of_a_path_follows_its_last_slash);
     tcase_add_test(tcase, a_name_too_long_to_be_true_stays_as_it_is);
     tcase_add_test(tcase, equal_texts_have_one_number);
     suite_add_tcase(suite, tcase);
