@@ -75,6 +75,15 @@ class Statuses(harness.Case):
         verdict = harness.yarnprof("verify", "--trust", folder).stdout.decode().splitlines()[-1]
         self.assertRegex(verdict, r"^trusted as far as it goes: .*; \d+\.\d\d % of the CPU time has no sample$")
 
+    def test_samples_without_those_of_killed_children_are_not_trusted_for_all(self):
+        spin = "import os, signal, time\nfor _ in range(20):\n  pid = os.fork()\n" \
+               "  if not pid:\n    while time.process_time() < .003: pass\n" \
+               "    os.kill(os.getpid(), signal.SIGKILL)\n  os.wait()\nsum(range(10**6))"
+        folder, _, _ = self.recorded("cpu-clock:u", sys.executable, "-c", spin)
+        said = harness.yarnprof("verify", "--trust", folder).stdout.decode().splitlines()
+        self.assertTrue([line for line in said if "of CPU time of children is in no dump read here" in line])
+        self.assertRegex(said[-1], r"^trusted as far as it goes: .*; \d+\.\d\d % of the CPU time has no sample$")
+
     def test_what_was_lost_is_in_the_line(self):
         """A ring of one page, that is read once a second, beside 40,000 page faults."""
         folder = self.folder()

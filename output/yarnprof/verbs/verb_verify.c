@@ -2,6 +2,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "output/analysis/time/children.h"
 #include "output/analysis/time/completeness.h"
 #include "output/yarnprof/io/columns.h"
 #include "output/yarnprof/io/numbers.h"
@@ -24,6 +25,7 @@ struct request {
     struct yarn_out out;
     bool has_trust;
     double doubt_percent;
+    uint64_t unread_ns; /* of children in no dump */
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -159,10 +161,19 @@ static void print_file(const struct file *file, const struct yarn_out *out)
     }
 }
 
+/* Of the CPU time, with that of children that are in no dump. */
+static double unsampled_percent(const struct yarn_trust *sum, uint64_t unread_ns)
+{
+    struct yarn_trust all = *sum;
+    all.cpu_ns += unread_ns;
+    all.unsampled_ns += unread_ns;
+    return yarn_trust_gaps(&all).unsampled;
+}
+
 static bool is_trusted(const struct yarn_trust *sum, const struct request *request)
 {
     double doubt = yarn_trust_doubt_percent(sum);
-    double unsampled = yarn_trust_gaps(sum).unsampled;
+    double unsampled = unsampled_percent(sum, request->unread_ns);
     bool is_enough = sum->samples && doubt <= request->doubt_percent;
     bool is_part = unsampled > request->doubt_percent;
     (void)fprintf(request->out.file,
@@ -197,7 +208,7 @@ static void print_completeness(const struct yarn_profile *profile, const struct 
 }
 
 /* True where all that the path names is readable and undamaged. */
-static bool check(char *path, const struct request *request, struct yarn_trust *sum)
+static bool check(char *path, struct request *request, struct yarn_trust *sum)
 {
     char *const paths[] = {path, NULL};
     struct yarn_load_options options = YARN_LOAD_SHORT;
@@ -215,6 +226,7 @@ static bool check(char *path, const struct request *request, struct yarn_trust *
     }
     if (request->has_trust)
         print_completeness(&profile, &request->out);
+    request->unread_ns = yarn_children_unread_ns(&profile);
     yarn_profile_fini(&profile);
     return is_good;
 }
@@ -230,8 +242,11 @@ static int run(void *self, char **operands)
     if (status >= 0)
         return status;
     bool is_good = operands[0] || check(newest, request, &sum);
+    bool is_one = !operands[0] || !operands[1];
     for (; *operands; operands++)
         is_good = check(*operands, request, &sum) && is_good;
+    if (!is_one) /* children of one may be in another */
+        request->unread_ns = 0;
     if (request->has_trust && !is_trusted(&sum, request))
         is_good = false;
     status = yarn_out_finish(&request->out, "verify", 0);
