@@ -130,6 +130,7 @@ static void read_all(const struct yarn_sources *sources, const char *run,
     struct yarn_profile profile;
     struct yarn_source_failure failure;
     struct yarn_load_options options = YARN_LOAD_SHORT;
+    options.has_no_code = true;
     ret_written->is_unread = true;
     if (yarn_profile_init(&profile))
         return;
