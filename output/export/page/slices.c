@@ -8,10 +8,12 @@ enum {
     LAST_SHIFT = 62,   /* one slice for all time */
     MAX_SLICES = 4096, /* more than a screen has pixels */
     BOUND = 1 << 19,   /* about 2 MB of page */
+    FEWEST_SLICES = 4, /* with which lanes are kept apart */
 };
 
 /* The order in which detail is given up when there are too many cells: slices down to so few, then
- * lanes of that kind. */
+ * lanes of that kind. Where lanes hardly share stacks, as those of different programs do not, their
+ * joining would save little: then slices become fewer, down to FEWEST_SLICES. */
 static const struct {
     uint32_t fewest_slices;
     enum yarn_lanes_kind lanes;
@@ -84,6 +86,35 @@ static int join_threads(struct yarn_slices *slices, const struct yarn_profile *p
     return err;
 }
 
+static uint64_t hash_without_lane(const struct yarn_cell *cell)
+{
+    uint64_t hash = (uint64_t)cell->stack << 32 | (uint64_t)cell->cpu << 8 | cell->stack_end;
+    return (hash ^ (uint64_t)cell->event << 56) * 0x9E3779B97F4A7C15;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const uint64_t *one = a, *other = b;
+    return (*one > *other) - (*one < *other);
+}
+
+/* Whether less than half of the cells would be left if all lanes were one. */
+static int is_joining_worth(const struct yarn_slices *slices, bool *ret_is_worth)
+{
+    size_t count = slices->cells.count, nr_left = 0;
+    uint64_t *hashes = malloc((count + 1) * sizeof *hashes);
+    if (!hashes)
+        return -ENOMEM;
+    for (size_t i = 0; i < count; i++)
+        hashes[i] = hash_without_lane(&slices->cells.cells[i]);
+    qsort(hashes, count, sizeof *hashes, by_number);
+    for (size_t i = 0; i < count; i++)
+        nr_left += !i || hashes[i] != hashes[i - 1];
+    free(hashes);
+    *ret_is_worth = nr_left < count / 2;
+    return 0;
+}
+
 /* -ENOENT: there is nothing left to give up. */
 static int give_up_more(struct yarn_slices *slices, const struct yarn_profile *profile)
 {
@@ -92,8 +123,15 @@ static int give_up_more(struct yarn_slices *slices, const struct yarn_profile *p
             double_width(slices);
             return 0;
         }
-        if (slices->lanes.kind < steps[i].lanes)
-            return join_threads(slices, profile, steps[i].lanes, false);
+        if (slices->lanes.kind >= steps[i].lanes)
+            continue;
+        bool is_worth = true,
+             may_widen = slices->count > FEWEST_SLICES && slices->shift < LAST_SHIFT;
+        int err = may_widen ? is_joining_worth(slices, &is_worth) : 0;
+        if (err || is_worth)
+            return err ? err : join_threads(slices, profile, steps[i].lanes, false);
+        double_width(slices);
+        return 0;
     }
     return -ENOENT;
 }

@@ -3,8 +3,8 @@
  *
  * The samples of a profile added up by time: one cell for each (event, lane of threads, stack,
  * stack end, slice) that occurs. They are bounded by a fixed number, or by twice the stacks where
- * that is more: what would go beyond makes slices wider, and joins threads into lanes. The sums
- * stay exact. Threads: one owner at a time.
+ * that is more: what would go beyond makes slices wider, and joins threads into lanes where that
+ * saves more. The sums stay exact. Threads: one owner at a time.
  */
 #pragma once
 

@@ -170,6 +170,19 @@ START_TEST(too_many_cells_make_slices_wider_and_threads_of_one_name_a_lane)
 }
 END_TEST
 
+/* Of other programs, say: joined they would have as many cells. */
+START_TEST(threads_that_share_no_stacks_keep_their_lanes)
+{
+    add_threads(90);
+    for (uint32_t i = 0; i < 90000; i++)
+        take_of(i % 90, i * 66 * YARN_NS_PER_SECOND / 90000, i % 90 * 2 + i / 90 % 2);
+    ck_assert_int_eq(slices.lanes.kind, YARN_LANES_THREADS);
+    ck_assert_uint_ge(slices.count, 4);
+    ck_assert_uint_le(slices.count, 64);
+    (void)begin_of(0, 90000);
+}
+END_TEST
+
 START_TEST(threads_are_joined_only_when_the_filter_is_sure_of_them)
 {
     filter.lists[YARN_FILTER_THREAD] = "reader";
@@ -249,6 +262,7 @@ int main(void)
     tcase = tcase_create("more cells come than there is room for");
     tcase_add_checked_fixture(tcase, set_up_crowded, tear_down);
     tcase_add_test(tcase, too_many_cells_make_slices_wider_and_threads_of_one_name_a_lane);
+    tcase_add_test(tcase, threads_that_share_no_stacks_keep_their_lanes);
     tcase_add_test(tcase, threads_are_joined_only_when_the_filter_is_sure_of_them);
     tcase_add_test(tcase, threads_that_come_later_are_of_the_lanes_that_there_are);
     tcase_add_test(tcase, at_last_all_threads_are_one_lane);
