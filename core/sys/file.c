@@ -61,6 +61,11 @@ int yarn_file_create(int dir, const char *path)
     return open_at_all_costs(dir, path, flags, 0600);
 }
 
+int yarn_file_change_mode(int fd, uint32_t mode)
+{
+    return (int)yarn_raw_call(SYS_fchmod, fd, mode, 0, 0, 0, 0);
+}
+
 int yarn_file_open_append(int dir, const char *path)
 {
     return open_at(dir, path, O_WRONLY | O_CREAT | O_APPEND | O_NOCTTY | O_NONBLOCK, 0600);

@@ -26,6 +26,9 @@ static inline bool yarn_file_is_same(const struct yarn_file_info *a, const struc
     return a->device == b->device && a->inode == b->inode;
 }
 
+/* Sets permission bits. */
+YARN_MUST_CHECK int yarn_file_change_mode(int fd, uint32_t mode);
+
 /* Each returns a descriptor that the caller owns, or a negative errno. */
 /* For reading; does not wait for the writer where the path names a FIFO. */
 YARN_MUST_CHECK int yarn_file_open(int dir, const char *path);

@@ -42,7 +42,7 @@ int yarn_socket_listen(const char *path)
     if (fd < 0)
         return fd;
     /* Why on the socket: its file gets this mode (and the umask) when it is made. */
-    long result = yarn_raw_call(SYS_fchmod, fd, MODE, 0, 0, 0, 0);
+    long result = yarn_file_change_mode(fd, MODE);
     if (!yarn_raw_is_error(result))
         result = yarn_raw_call(SYS_bind, fd, (long)&address, sizeof address, 0, 0, 0);
     if (!yarn_raw_is_error(result))

@@ -3,7 +3,7 @@
 
 #include <sys/stat.h>
 
-enum { NAMES_TRIED_MAX = 10000 };
+enum { NAMES_TRIED_MAX = 10000, OWNERS = S_IRUSR | S_IWUSR };
 
 int yarn_dump_file_prepare(struct yarn_dump_file *file, const char *pattern,
                            const struct yarn_facts *facts, char *const envp[])
@@ -48,7 +48,14 @@ bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *fa
     return is_removed;
 }
 
-int yarn_dump_file_create(struct yarn_dump_file *file)
+/* The host may have a umask that its own files are not to be read by. */
+static void let_owner_read(const struct yarn_dump_file *file)
+{
+    if ((file->made.mode & OWNERS) != OWNERS)
+        (void)!yarn_file_change_mode(file->fd, OWNERS);
+}
+
+int yarn_dump_file_create(struct yarn_dump_file *file, bool may_change_mode)
 {
     size_t length = strlen(file->path);
     for (file->number = 0; file->number < NAMES_TRIED_MAX; file->number++) {
@@ -57,8 +64,11 @@ int yarn_dump_file_create(struct yarn_dump_file *file)
         int err = fd < 0 ? fd : yarn_file_stat(fd, &file->made);
         if (err && fd >= 0)
             yarn_file_close(fd);
+        file->fd = err ? -1 : fd;
+        if (!err && may_change_mode)
+            let_owner_read(file);
         if (!err)
-            return file->fd = fd;
+            return fd;
         if (fd != -EEXIST && fd != -ELOOP)
             return err;
     }

@@ -30,5 +30,6 @@ YARN_MUST_CHECK int yarn_dump_file_prepare(struct yarn_dump_file *file, const ch
 bool yarn_dump_file_remove_left(const char *pattern, const struct yarn_facts *facts,
                                 char *const envp[], uint32_t number);
 
-/* A descriptor of the new file, in `fd` too; `path` then names it. */
-YARN_MUST_CHECK int yarn_dump_file_create(struct yarn_dump_file *file);
+/* A descriptor of the new file, in `fd` too; `path` then names it. Its owner may read and write it,
+ * whatever the umask; unless the call for that is not to be made (a system call filter). */
+YARN_MUST_CHECK int yarn_dump_file_create(struct yarn_dump_file *file, bool may_change_mode);

@@ -23,7 +23,7 @@ static bool has_file(struct yarn_process_dump *dump)
     if (dump->has_tried)
         return dump->file.fd >= 0;
     dump->has_tried = true;
-    int fd = yarn_dump_file_create(&dump->file);
+    int fd = yarn_dump_file_create(&dump->file, !dump->job->seccomp.deadly[YARN_SECCOMP_CONTROL]);
     return fd >= 0 || !yarn_failure_note(dump->failure, "the dump could not be created", fd);
 }
 

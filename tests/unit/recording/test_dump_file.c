@@ -41,11 +41,23 @@ static const char *in_folder(const char *name)
 static int create(void)
 {
     ck_assert_int_eq(yarn_dump_file_prepare(&file, in_folder("%p.dump"), &facts, NULL), 0);
-    int fd = yarn_dump_file_create(&file);
+    int fd = yarn_dump_file_create(&file, true);
     ck_assert_int_ge(fd, 0);
     ck_assert_int_eq(fd, file.fd);
     return fd;
 }
+
+START_TEST(owner_may_read_it_whatever_the_umask)
+{
+    struct stat status;
+    mode_t before = umask(0777);
+    int fd = create();
+    umask(before);
+    ck_assert_int_eq(fstat(fd, &status), 0);
+    ck_assert_int_eq(status.st_mode & 0777, 0600);
+    close(fd);
+}
+END_TEST
 
 START_TEST(taken_name_gets_a_number)
 {
@@ -151,6 +163,7 @@ int main(void)
     TCase *tcase = tcase_create("in a folder of its own");
     tcase_add_checked_fixture(tcase, set_up, tear_down);
     tcase_add_test(tcase, taken_name_gets_a_number);
+    tcase_add_test(tcase, owner_may_read_it_whatever_the_umask);
     tcase_add_test(tcase, link_is_a_taken_name);
     tcase_add_test(tcase, file_is_its_owner_s_alone);
     tcase_add_test(tcase, missing_folders_are_made_and_nothing_in_them);
