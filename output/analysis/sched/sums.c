@@ -24,8 +24,9 @@ struct sum {
     } wait;
     uint64_t told_ns, told_run_ns; /* unknown by the records, between readings; of these running */
     size_t reading, readings_end, nr_read;
-    uint64_t unread_ns; /* blocked since the last reading, until it came onto a core */
-    uint64_t open_ns;   /* the same of the block that it may still be in */
+    /* Blocked since the last reading, until it came onto a core; and in the block that it may still
+     * be in, from its begin on: the kernel counts a wait when it ends. */
+    uint64_t unread_ns, open_ns;
     int err;
 };
 
@@ -72,9 +73,11 @@ static uint64_t take_readings(struct sum *sum, enum yarn_sched_state state, uint
             break;
         if (reading->time_ns < from_ns)
             continue;
+        bool is_within_block = state == YARN_SCHED_BLOCKED && reading->time_ns < to_ns;
         take(sum, state, reading->time_ns - from_ns);
         sum->nr_read++;
-        sum->unread_ns = sum->open_ns = 0;
+        sum->unread_ns = 0;
+        sum->open_ns = is_within_block ? sum->open_ns + reading->time_ns - from_ns : 0;
         from_ns = reading->time_ns;
         sum->told_run_ns += unknown_run_ns(sum, reading->run_ns);
         sum->told_ns += sum->clock.has_last ? sum->clock.unknown : 0;

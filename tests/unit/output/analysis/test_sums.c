@@ -223,6 +223,26 @@ START_TEST(blocks_that_end_after_the_last_reading_are_unknown)
 }
 END_TEST
 
+START_TEST(a_block_with_the_last_reading_in_it_may_have_been_a_wait_before_that_too)
+{
+    for (uint32_t tid = 1; tid <= 3; tid++) {
+        add_life(tid, 0, 1000, true);
+        add_span(tid, 100, 50, false, false);
+        add_reading(tid, 400, 50, 100);
+    }
+    add_span(1, 600, 50, false, false); /* was woken some time, and was blocked again to its end */
+    add_span(2, 600, 50, false, false);
+    add_reading(2, 700, 100, 300);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 100, 100, 350, 450);
+    sums = sums_of(1, 0, UINT64_MAX); /* what the kernel said when it had run again */
+    assert_states(&sums, 100, 300, 600, 0);
+    sums = sums_of(2, 0, UINT64_MAX); /* it did not run again */
+    assert_states(&sums, 50, 100, 850, 0);
+}
+END_TEST
+
 START_TEST(a_tid_that_comes_again_is_another_thread)
 {
     add_life(1, 500, 900, true);
@@ -332,6 +352,7 @@ int main(void)
     tcase_add_test(made, more_waiting_than_the_kernel_counted_is_unknown);
     tcase_add_test(made, a_wait_that_lasts_at_a_reading_is_in_the_next);
     tcase_add_test(made, blocks_that_end_after_the_last_reading_are_unknown);
+    tcase_add_test(made, a_block_with_the_last_reading_in_it_may_have_been_a_wait_before_that_too);
     tcase_add_test(made, a_tid_that_comes_again_is_another_thread);
     suite_add_tcase(suite, made);
     TCase *random = tcase_create("random");
