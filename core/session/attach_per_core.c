@@ -49,7 +49,7 @@ static inline bool growth_is_to_come(const struct yarn_session *session)
     return session->growth.ring_bytes > session->report.got.ring_bytes;
 }
 
-enum { MANY_SAMPLES = 12, PAGE_BYTES = 4096, CROWD_A_CORE = 16 };
+enum { MANY_SAMPLES = 12, PAGE_BYTES = 4096, CROWD_A_CORE = 8 };
 #define LIFE_LEAST_NS (100 * YARN_NS_PER_MS)
 #define GRACE_NS (30 * YARN_NS_PER_MS)
 #define TURN_NS (10 * YARN_NS_PER_MS)
@@ -191,7 +191,7 @@ static void grow_after_drain(struct yarn_session *session)
         growth->since_ns = now_ns;
     if (growth->is_moving)
         move(session, now_ns);
-    else if (is_due(session, now_ns) && !is_crowded(session, now_ns))
+    else if (is_due(session, now_ns))
         begin(session, now_ns);
     session->report.lacks_growth |= growth->is_refused && session->nr_samples >= MANY_SAMPLES;
 }
