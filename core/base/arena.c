@@ -37,7 +37,8 @@ char *yarn_arena_text(struct yarn_arena *arena, const char *text, size_t size)
     char *copy = yarn_arena_alloc(arena, size + 1, 1);
     if (!copy)
         return NULL;
-    memcpy(copy, text, size);
+    if (size) /* an empty text may be at NULL */
+        memcpy(copy, text, size);
     copy[size] = 0;
     return copy;
 }

@@ -46,6 +46,7 @@ START_TEST(a_text_is_copied_up_to_its_size)
     char *copy = yarn_arena_text(&arena, source, 4);
     memset(source, 'x', sizeof source);
     ck_assert_str_eq(copy, "copi");
+    ck_assert_str_eq(yarn_arena_text(&arena, NULL, 0), "");
     yarn_arena_close(&arena);
 }
 END_TEST
