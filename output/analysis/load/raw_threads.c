@@ -16,11 +16,18 @@ struct noting {
     struct yarn_strings *strings;
 };
 
+/* Up to a NUL. Legible texts stay as they are when they are made legible. */
+static bool is_text(const char *known, struct yarn_span text)
+{
+    return strlen(known) <= text.size && !strncmp(known, (const char *)text.data, text.size);
+}
+
 static int note(void *self, uint32_t raw_pid, struct yarn_span comm)
 {
     struct noting *noting = self;
     uint32_t text = yarn_table_find(noting->comms, raw_pid);
-    if (text != YARN_TABLE_NONE && !strcmp(yarn_strings_text(noting->strings, text), OWN_NAME))
+    const char *known = text == YARN_TABLE_NONE ? "" : yarn_strings_text(noting->strings, text);
+    if (strcmp(known, OWN_NAME) == 0 || (*known && is_text(known, comm)))
         return 0;
     int err = yarn_strings_intern(noting->strings, comm, &text);
     return err ? err : yarn_table_remember(noting->comms, raw_pid, text);
