@@ -69,6 +69,16 @@ static void note_filter(struct yarn_recorder *recorder)
                                    "recorded, its end is not waited for");
 }
 
+/* Once, where each occurrence counts. */
+static void note_late_start(struct yarn_recorder *recorder)
+{
+    if (!atomic_load(&recorder->is_late))
+        return;
+    atomic_store(&recorder->is_late, false);
+    YARN_WARN(&recorder->messages, "the recording began after the program did: of events that "
+                                   "count single things the first occurrences are missing");
+}
+
 enum { SIGNAL_STATUS = 128 }; /* as a shell shows a death by signal */
 
 enum outcome { END_REQUESTED, ALONE, BROKEN };
@@ -238,6 +248,7 @@ static enum outcome loop(struct yarn_recorder *recorder, struct yarn_ring_reader
         yarn_commands_run_urgent(recorder);
         take_marks(recorder);
         note_filter(recorder);
+        note_late_start(recorder);
         turns.nr_records += yarn_recording_drain(recording, &has_rest);
         now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
         if (!turns.idleness.since_ns)
@@ -269,6 +280,7 @@ static int finish(struct yarn_recorder *recorder, enum outcome outcome)
     enum yarn_dump_end_reason reason = YARN_DUMP_END_EXIT_RAW;
     int status = -1;
     take_marks(recorder);
+    note_late_start(recorder);
     if (outcome == ALONE) {
         status = recording->leader.exit_status;
         recorder->host_signal = recording->leader.exit_signal;

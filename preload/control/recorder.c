@@ -50,15 +50,15 @@ static void wait_for_start(struct yarn_recorder *recorder, uint64_t until_ns)
         ;
 }
 
-/* What came before a start that was not waited for to its end is in no count: the dump says so. */
+/* What came before a start that was not waited for to its end is in no count: the reader says so.
+ */
 static void wait_for_begin(struct yarn_recorder *recorder)
 {
     bool counts_each = recorder->job.counts_each && !recorder->starts_paused;
     uint64_t patience_ns = counts_each ? START_OF_EACH_NS : START_TIMEOUT_NS;
     wait_for_start(recorder, yarn_clock_ns(YARN_TIME_MONOTONIC) + patience_ns);
     if (counts_each && yarn_state_phase(&recorder->state) == YARN_PHASE_STARTING)
-        YARN_WARN(&recorder->messages, "the recording began after the program did: of events that "
-                                       "count single things the first occurrences are missing");
+        atomic_store(&recorder->is_late, true);
 }
 
 /* The same, and what is deferred is not any longer. */
@@ -233,6 +233,7 @@ static void reset(struct yarn_recorder *recorder, enum yarn_phase phase)
     recorder->nr_messages_logged = 0;
     recorder->stop_reason = NULL;
     recorder->added_to_parent_ns = 0;
+    atomic_store(&recorder->is_late, false);
     yarn_requests_after_fork(&recorder->requests);
     yarn_slots_clear(recorder->ids.state, YARN_IDS_QUEUE_MAX);
     atomic_store(&recorder->rules, 0);

@@ -44,6 +44,7 @@ struct yarn_recorder {
      * marks' head: each page that it writes is copied for it. */
     struct yarn_thread thread;
     _Atomic bool is_asleep; /* for as long as the host is */
+    _Atomic bool is_late;   /* the host went on before the recording began, and it was not said */
     struct yarn_state state;
     struct yarn_requests requests; /* bit n: enum yarn_recorder_command */
     _Atomic uint64_t end;          /* enum yarn_dump_end_reason, and above it the status */

@@ -65,21 +65,26 @@ class Kinds(harness.Case):
         self.assertGreaterEqual(counted["count"], nr_children * hits)
         self.assertEqual(sum(dump["trust"].get("children", 0) for dump in harness.info(run.dumps)), 0)
 
-    def start_slowly(self, ms, hits):
-        """The faults of a child whose reader is stopped for so long, and how many children are missing."""
-        run = self.run_program([harness.HOSTS / "slowstart", ms, hits],
+    def start_slowly(self, ms, hits, later_ms=0):
+        """The faults of a child whose reader is stopped for so long, how many children are missing, and the warnings."""
+        run = self.run_program([harness.HOSTS / "slowstart", ms, hits, later_ms],
                                YARN_EVENTS="page-faults/period=1,call-graph=no/u", YARN_EMPTY="keep")
         if run.status == 77:
             self.skipTest("ptrace is refused")
         self.assertEqual(run.status, 0)
         faults = sum(row["samples"] for row in harness.report(run.dumps)["rows"] if row["function"] == "touch")
-        return faults, sum(dump["trust"]["children"] for dump in harness.info(run.dumps))
+        dumps = harness.info(run.dumps)
+        warnings = [text["text"] for dump in dumps for text in dump["messages"] if "recording began" in text["text"]]
+        return faults, sum(dump["trust"]["children"] for dump in dumps), len(warnings)
 
     def test_a_reader_without_a_core_is_waited_for(self):
-        self.assertEqual(self.start_slowly(1500, 30), (30, 0))
+        self.assertEqual(self.start_slowly(1500, 30), (30, 0, 0))
 
     def test_what_ends_before_its_reader_has_begun_is_missing_in_words(self):
-        self.assertEqual(self.start_slowly(8000, 30), (0, 1))
+        self.assertEqual(self.start_slowly(8000, 30), (0, 1, 0))
+
+    def test_who_goes_on_before_its_reader_has_begun_is_told_so(self):
+        self.assertEqual(self.start_slowly(6500, 30, 4000), (0, 0, 1))
 
     @harness.needs_breakpoints
     def test_watchpoint_by_name(self):

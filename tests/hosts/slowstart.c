@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * `slowstart MS HITS`: a child that touches so many new pages and ends. Its first thread that it
- * did not make, the reader's, is stopped at its birth for so long, as a debugger does and a busy
- * machine may do; status 77 where the kernel does not permit that.
+ * `slowstart MS HITS [LATER]`: a child that touches so many new pages and ends, or LATER ms later.
+ * Its first thread that it did not make, the reader's, is stopped at its birth for so long, as a
+ * debugger does and a busy machine may do; status 77 where the kernel does not permit that.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,6 +81,7 @@ int main(int argc, char **argv)
     pid_t child = fork();
     if (child == 0) {
         touch(hits);
+        pause_for(argc > 3 ? strtol(argv[3], NULL, 10) : 0);
         _exit(0);
     }
     return waitpid(child, NULL, 0) == child ? 0 : EXIT_FAILURE;
