@@ -10,6 +10,7 @@ import select
 import shutil
 import subprocess
 import tempfile
+import termios
 import time
 import unittest
 
@@ -103,9 +104,12 @@ class Completion(unittest.TestCase):
 
     @staticmethod
     def ask(terminal, typed):
-        """What the shell says up to a line that it prints."""
+        """What the shell says up to a line that it prints. Before it reads keys the terminal would take them as lines."""
+        until = time.monotonic() + 60
+        while termios.tcgetattr(terminal)[3] & termios.ICANON and time.monotonic() < until:
+            time.sleep(0.01)
         os.write(terminal, f"{typed}print rea''dy\n".encode())
-        text, until = "", time.monotonic() + 60
+        text = ""
         while "ready\r\n" not in text and time.monotonic() < until:
             if select.select([terminal], [], [], 1)[0]:
                 text += os.read(terminal, 65536).decode(errors="replace")

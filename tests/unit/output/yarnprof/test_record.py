@@ -54,7 +54,8 @@ class Record(unittest.TestCase):
         result = self.record(*command, **settings)
         own = [line for line in result.stderr.splitlines() if not line.startswith("yarn: ")]
         (line,) = own
-        self.assertIn("[yarn: nothing was recorded in ", line)
+        # A slow machine's process has a dump of its time, without a sample.
+        self.assertRegex(line, r"^\[yarn: (nothing was recorded in |0 samples in )")
         return line
 
     def test_why_there_is_no_sample_is_what_was_asked(self):

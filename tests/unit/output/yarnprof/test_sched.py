@@ -92,7 +92,7 @@ class Sched(WithDumps):
         self.assertEqual((worker["wait_ns_mean"], worker["wait_ns_p99"], worker["wait_ns_max"]),
                          (6 * MS, 10 * MS, 10 * MS))
         self.assertEqual(worker["runnable_from"], "records")
-        self.assertEqual([writer[part] // MS for part in PARTS], [5, 1, 9, 55, 30])
+        self.assertEqual([writer[part] // MS for part in PARTS], [5, 1, 9, 1, 84])
         self.assertEqual(writer["runnable_from"], "schedstat")
         self.assertIsNone(rows[7]["wait_ns_max"])
         self.assertEqual(found["notes"]["cut_ns"], 20 * MS)
