@@ -333,9 +333,9 @@ static int become_own(struct yarn_recorder *recorder)
 }
 
 /* While a host thread waits for the start, the reader works on that thread's core. From another one
- * each event that it opens or enables for the thread is an interrupt of that core: 0.2 ms of the
- * 1.2 that a /bin/true paid. A real-time thread that no longer waits would run before the reader
- * there. */
+ * each event that it opens or enables for the thread is an interrupt of that core: on a busy
+ * machine 0.2 ms of the 1.2 that a /bin/true paid. A real-time thread that no longer waits would
+ * run before the reader there. */
 static bool may_join_host(const struct yarn_recorder *recorder)
 {
     return !recorder->is_deferred && !recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY] &&
