@@ -45,9 +45,11 @@ static int find(struct yarn_commands *commands, struct yarn_span program, struct
     char *key = malloc(program.size + 1 + word.size);
     if (!key)
         return -ENOMEM;
-    memcpy(key, program.data, program.size);
+    if (program.size)
+        memcpy(key, program.data, program.size);
     key[program.size] = ' ';
-    memcpy(key + program.size + 1, word.data, word.size);
+    if (word.size)
+        memcpy(key + program.size + 1, word.data, word.size);
     int err = yarn_strings_intern(&commands->words, yarn_span_of(key, program.size + 1 + word.size),
                                   &number);
     free(key);
