@@ -104,7 +104,8 @@ class Running(Case):
         run = self.attach(process.pid)
         self.assertEqual(run.status, 0)
         names = [name_of(image) for image in self.processes(run)]
-        self.assertEqual(names, ["children"] * 3 + ["images"] * 2)
+        # The shell hardly runs, and has a sample by chance.
+        self.assertEqual([name for name in names if name != "dash"], ["children"] * 3 + ["images"] * 2)
         self.assert_whole(run)
 
     def test_threads_that_hand_on_their_work_are_all_found(self):

@@ -75,8 +75,8 @@ class OffCpu(harness.Case):
 
     def test_known_waits_beside_a_busy_pipe(self):
         """Whose switches are cut out: threads are looked at by their clocks."""
-        run, dump = self.recorded("known", "busy", 3000, YARN_SCHED="switch:2000")
-        self.assertGreater(dump["sched"]["cut_ns"], 10**9)
+        run, dump = self.recorded("known", "busy", 3000, YARN_SCHED="switch:1000")
+        self.assertGreater(dump["sched"]["cut_ns"], 10**8)
         truth = {name: int(ns) for name, ns in map(str.split, run.stdout.decode().splitlines())}
         weights = weigh(run.dumps)
         for name, ns in truth.items():
@@ -127,7 +127,7 @@ class OffCpu(harness.Case):
     def test_short_waits_while_switches_are_cut_out(self):
         """By the threads' clocks the sum is right, too, and no look is elsewhere."""
         run, dump = self.recorded("churn", 2000, YARN_SCHED="switch:1000")
-        self.assertGreater(dump["sched"]["cut_ns"], 10**9)
+        self.assertGreater(dump["sched"]["cut_ns"], 10**8)
         waits = collections.defaultdict(list)
         for tid, name, begin, end in map(str.split, run.stdout.decode().splitlines()):
             waits[int(tid)].append((int(begin), int(end), name))

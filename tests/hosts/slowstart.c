@@ -42,20 +42,35 @@ static bool is_born(pid_t tid, int status)
     return status >> EVENT_SHIFT == PTRACE_EVENT_STOP && syscall(SYS_tgkill, tid, tid, 0);
 }
 
+static long now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+/* All others go on meanwhile: who makes a thread stops, too, and perhaps after that one. */
 static int trace(pid_t host, int report_fd, long ms)
 {
     int status;
-    pid_t tid;
+    long end_ms = 0;
+    pid_t tid, held = 0;
     if (ptrace(PTRACE_SEIZE, host, 0, PTRACE_O_TRACEFORK | PTRACE_O_TRACECLONE))
         return SKIPPED;
     if (write(report_fd, "s", 1) != 1)
         return EXIT_FAILURE;
-    while ((tid = waitpid(-1, &status, __WALL)) > 0) {
-        if (!WIFSTOPPED(status))
-            continue;
-        if (is_born(tid, status))
-            pause_for(ms);
-        ptrace(PTRACE_CONT, tid, 0, status >> EVENT_SHIFT ? 0 : WSTOPSIG(status));
+    while ((tid = waitpid(-1, &status, __WALL | (held ? WNOHANG : 0))) >= 0) {
+        if (tid && WIFSTOPPED(status) && is_born(tid, status) && !end_ms) {
+            held = tid;
+            end_ms = now_ms() + ms;
+        } else if (tid && WIFSTOPPED(status)) {
+            ptrace(PTRACE_CONT, tid, 0, status >> EVENT_SHIFT ? 0 : WSTOPSIG(status));
+        } else if (held && now_ms() >= end_ms) {
+            ptrace(PTRACE_CONT, held, 0, 0);
+            held = 0;
+        } else if (!tid) {
+            pause_for(1);
+        }
     }
     return 0;
 }
