@@ -513,24 +513,6 @@ static long read_scheduling(struct scheduling *ret_now)
     return yarn_raw_call(SYS_sched_getattr, 0, (long)ret_now, (long)sizeof *ret_now, 0, 0, 0);
 }
 
-void yarn_process_stay_on(uint32_t core, struct yarn_cores *ret_before)
-{
-    uint64_t one[sizeof ret_before->bits / sizeof *ret_before->bits] = {0};
-    long bytes = yarn_raw_call(SYS_sched_getaffinity, 0, sizeof ret_before->bits,
-                               (long)ret_before->bits, 0, 0, 0);
-    ret_before->size = bytes > 0 && core < (unsigned long)bytes * 8 ? (size_t)bytes : 0;
-    if (!ret_before->size)
-        return;
-    one[core / 64] = UINT64_C(1) << (core % 64);
-    yarn_raw_call(SYS_sched_setaffinity, 0, bytes, (long)one, 0, 0, 0);
-}
-
-void yarn_process_run_on(const struct yarn_cores *cores)
-{
-    if (cores->size)
-        yarn_raw_call(SYS_sched_setaffinity, 0, (long)cores->size, (long)cores->bits, 0, 0, 0);
-}
-
 bool yarn_process_is_real_time(void)
 {
     struct scheduling now;

@@ -140,17 +140,6 @@ uint64_t yarn_process_reaped_cpu_ns(void);
  * and ahead of others where it is permitted to. */
 void yarn_process_prefer_latency(void);
 
-/* A set of cores, as the kernel has it: bits. */
-struct yarn_cores {
-    uint64_t bits[64];
-    size_t size; /* in bytes; 0: unknown */
-};
-
-/* The calling thread runs on that core alone. Puts where it might run before, for
- * yarn_process_run_on, into `*ret_before`. */
-void yarn_process_stay_on(uint32_t core, struct yarn_cores *ret_before);
-void yarn_process_run_on(const struct yarn_cores *cores);
-
 /* The calling thread runs ahead of all that are not (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE). */
 bool yarn_process_is_real_time(void);
 

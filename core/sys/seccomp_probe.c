@@ -86,7 +86,6 @@ static const struct act acts[] = {
     {"get_robust_list", SYS_get_robust_list, YARN_SECCOMP_OWNER, {0, ROOM, ROOM}},
     {"prctl", SYS_prctl, YARN_SECCOMP_LATENCY, {PR_SET_TIMERSLACK, 1, 0, 0, 0}},
     {"sched_getattr", SYS_sched_getattr, YARN_SECCOMP_LATENCY, {0, 0, 0, 0}},
-    {"sched_setaffinity", SYS_sched_setaffinity, YARN_SECCOMP_LATENCY, {0, 0, ROOM}},
     {"sched_setattr", SYS_sched_setattr, YARN_SECCOMP_LATENCY, {0, 0, 0}},
     {"process_vm_readv", SYS_process_vm_readv, YARN_SECCOMP_ALL, {0, 0, 0, 0, 0}},
     {"close_range", SYS_close_range, YARN_SECCOMP_ALL, {UINT32_MAX, UINT32_MAX, 0}},

@@ -35,7 +35,7 @@ static int start_in(uint8_t *memory, struct yarn_thread *thread, yarn_thread_fn 
                     bool is_apart)
 {
     uint8_t *stack_top = memory + STACK_BYTES;
-    *thread = (struct yarn_thread){.memory = memory, .core = yarn_process_cpu()};
+    *thread = (struct yarn_thread){.memory = memory};
     uint64_t before = yarn_signal_set_mask(~UINT64_C(0));
     long tid = yarn_thread_clone(yarn_thread_flags(is_apart), stack_top, &thread->tid,
                                  yarn_thread_tls_init(stack_top), run, argument);

@@ -22,7 +22,6 @@ struct yarn_thread {
     _Atomic uint32_t tid; /* 0 before its start and after its end, when the kernel clears it */
     _Atomic uint32_t is_woken_uncounted;
     uint64_t pending; /* by the thread: pending at its last check */
-    uint32_t core;    /* of the thread that started it, then */
 };
 
 /* The function of a thread; its result becomes the thread's exit code, which is the process's

@@ -332,16 +332,6 @@ static int become_own(struct yarn_recorder *recorder)
     return err;
 }
 
-/* While a host thread waits for the start, the reader works on that thread's core. From another one
- * each event that it opens or enables for the thread is an interrupt of that core: on a busy
- * machine 0.2 ms of the 1.2 that a /bin/true paid. A real-time thread that no longer waits would
- * run before the reader there. */
-static bool may_join_host(const struct yarn_recorder *recorder)
-{
-    return !recorder->is_deferred && !recorder->job.seccomp.deadly[YARN_SECCOMP_LATENCY] &&
-           !yarn_process_is_real_time();
-}
-
 int yarn_reader_thread_run(void *argument)
 {
     struct yarn_recorder *recorder = argument;
@@ -349,8 +339,6 @@ int yarn_reader_thread_run(void *argument)
     struct yarn_ring_reader reader;
     /* Why a child's does so later: most end before. */
     bool is_child = recorder->is_deferred && recorder->job.facts.lineage.forked_by;
-    struct yarn_cores anywhere = {.size = 0};
-    bool may_join = may_join_host(recorder);
     /* Born with copies of the host's descriptors, it keeps none open that the host closes. */
     int err = recorder->job.seccomp.is_apart ? yarn_own_files_open(true) : 0;
     if (is_child && !yarn_deferred_start_wait(recorder))
@@ -361,8 +349,6 @@ int yarn_reader_thread_run(void *argument)
         return fail(recorder, "the reader could not get a descriptor table of its own", err);
     if (!is_child && !yarn_deferred_start_wait(recorder))
         return 0;
-    if (may_join)
-        yarn_process_stay_on(recorder->thread.core, &anywhere);
     err = yarn_recording_open(recording, &recorder->job, &recorder->messages);
     if (err)
         return fail(recorder, "the recording could not be opened", err);
@@ -375,7 +361,6 @@ int yarn_reader_thread_run(void *argument)
     }
     yarn_commands_open_socket(recorder);
     yarn_commands_begin(recorder);
-    yarn_process_run_on(&anywhere);
     enum outcome outcome = loop(recorder, &reader);
     int status = finish(recorder, outcome);
     bool may_leave =

@@ -3,17 +3,9 @@
 period of CPU time, pays for none; what passed before is said."""
 
 import os
-import sys
 
 import harness
 
-CORES_OF_TASKS = """
-import os, time
-def cores(): return {tuple(os.sched_getaffinity(int(task))) for task in os.listdir("/proc/self/task")}
-end = time.monotonic() + 60
-while len(cores()) > 1 and time.monotonic() < end: time.sleep(0.01)
-print(len(os.listdir("/proc/self/task")), len(cores()))
-"""
 BEGINS = harness.HOSTS / "begins"
 
 
@@ -54,11 +46,6 @@ class Begin(Case):
     def test_what_is_started_by_itself_is_recorded_from_main_on(self):
         run = self.run_program([BEGINS, "look"])
         self.assertGreater(int(run.stdout.split()[1]), 0)
-
-    def test_the_reader_may_run_where_the_host_may(self):
-        """It opens its events on the core of the thread that waits for them, and leaves it."""
-        run = self.run_program([sys.executable, "-c", CORES_OF_TASKS])
-        self.assertEqual((run.status, run.stdout), (0, b"2 1\n"))
 
     def test_before_a_thread_is_made(self):
         (first, second), _, _ = self.steps("look", "thread")

@@ -138,35 +138,6 @@ START_TEST(process_that_prefers_latency_keeps_its_policy_and_never_yields_more)
 }
 END_TEST
 
-START_TEST(thread_that_stays_on_a_core_returns_to_where_it_might_run)
-{
-    cpu_set_t before, meanwhile, after;
-    struct yarn_cores cores;
-    ck_assert_int_eq(sched_getaffinity(0, sizeof before, &before), 0);
-    uint32_t core = yarn_process_cpu();
-    yarn_process_stay_on(core, &cores);
-    ck_assert_int_eq(sched_getaffinity(0, sizeof meanwhile, &meanwhile), 0);
-    ck_assert_int_eq(CPU_COUNT(&meanwhile), 1);
-    ck_assert(CPU_ISSET(core, &meanwhile));
-    ck_assert_uint_eq(yarn_process_cpu(), core);
-    yarn_process_run_on(&cores);
-    ck_assert_int_eq(sched_getaffinity(0, sizeof after, &after), 0);
-    ck_assert(CPU_EQUAL(&after, &before));
-}
-END_TEST
-
-START_TEST(thread_stays_where_it_is_for_a_core_that_no_machine_has)
-{
-    cpu_set_t before, after;
-    struct yarn_cores cores;
-    ck_assert_int_eq(sched_getaffinity(0, sizeof before, &before), 0);
-    yarn_process_stay_on(UINT32_MAX, &cores);
-    yarn_process_run_on(&cores);
-    ck_assert_int_eq(sched_getaffinity(0, sizeof after, &after), 0);
-    ck_assert(CPU_EQUAL(&after, &before));
-}
-END_TEST
-
 START_TEST(process_names_the_system_as_uname_does)
 {
     struct yarn_system_names names;
@@ -425,8 +396,6 @@ int main(void)
     tcase_add_loop_test(facts, cpus_of_a_list_are_read_in_its_order, 0, YARN_COUNT_OF(cpu_rows));
     tcase_add_test(facts, cpus_of_this_machine_are_as_many_as_libc_says);
     tcase_add_test(facts, process_knows_who_it_is);
-    tcase_add_test(facts, thread_that_stays_on_a_core_returns_to_where_it_might_run);
-    tcase_add_test(facts, thread_stays_where_it_is_for_a_core_that_no_machine_has);
     tcase_add_test(facts, process_that_prefers_latency_keeps_its_policy_and_never_yields_more);
     tcase_add_test(facts, process_names_the_system_as_uname_does);
     suite_add_tcase(suite, facts);
