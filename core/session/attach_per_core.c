@@ -342,13 +342,6 @@ static int attach_group(struct yarn_session *session, uint32_t first, pid_t tid,
     return err || !alternate ? err : attach_event(session, alternate, tid, core, NULL);
 }
 
-/* Of every thread on a core, and inherited by none. */
-static bool is_of_core(const struct yarn_session *session, uint32_t number)
-{
-    return session->request->of_cores || session->statuses[number].spec.is_of_machine ||
-           yarn_cpu_wide_is(session, number);
-}
-
 /* All specs that the kernel takes and that count on the core. -ESRCH: the thread has gone. */
 static int attach_core(struct yarn_session *session, pid_t tid,
                        const struct yarn_session_core *core)
@@ -357,7 +350,7 @@ static int attach_core(struct yarn_session *session, pid_t tid,
     for (uint32_t first = 0; !err && first < session->request->nr_events;
          first = yarn_group_end(session, first)) {
         const struct yarn_event_status *state = &session->statuses[first];
-        if (!state->error && !is_of_core(session, first) &&
+        if (!state->error && !yarn_session_is_of_core(session, first) &&
             yarn_event_spec_is_on(&state->spec, core->cpu))
             err = attach_group(session, first, tid, core);
     }
@@ -445,7 +438,7 @@ static int attach_machine_to(struct yarn_session *session, const struct yarn_ses
 {
     int err = 0;
     for (uint32_t number = 0; !err && number < session->request->nr_events; number++)
-        if (!session->statuses[number].error && is_of_core(session, number)) {
+        if (!session->statuses[number].error && yarn_session_is_of_core(session, number)) {
             session->watches_machine = true;
             err = attach_event(session, number, YARN_EVENT_EVERY_THREAD, core, NULL);
         }

@@ -255,9 +255,7 @@ struct perf_event_attr yarn_probe_attr(const struct yarn_session *session, uint3
     options.has_side_band =
         (!yarn_switches_follow_tree(session) || yarn_alternates_is_one(session, number)) &&
         yarn_alternates_first(session, number) == yarn_probe_first_on(session, cpu);
-    options.is_single |= session->request->of_cores ||
-                         session->statuses[number].spec.is_of_machine ||
-                         yarn_cpu_wide_is(session, number);
+    options.is_single |= yarn_session_is_of_core(session, number);
     struct yarn_event_spec event = session->statuses[number].spec;
     if (is_missed_by_clock(session, number))
         event.period = HITS_A_READING;

@@ -211,6 +211,13 @@ static inline bool yarn_cpu_wide_is(const struct yarn_session *session, uint32_t
     return session->wide.is_on && number == session->wide.number;
 }
 
+/* Whether it is of every thread on a core, and inherited by none. */
+static inline bool yarn_session_is_of_core(const struct yarn_session *session, uint32_t number)
+{
+    return session->request->of_cores || session->statuses[number].spec.is_of_machine ||
+           yarn_cpu_wide_is(session, number);
+}
+
 /* Groups of events: they stand beside each other among the session's, the leader first. An event
  * alone is a group of one. */
 
