@@ -270,8 +270,8 @@ void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_proces
     if (process->followed) {
         uint64_t end_ns = yarn_u64_max(tree->read_ns, tree->ended_ns);
         yarn_off_cpu_stop(&process->followed->pipeline.off_cpu, end_ns);
-        /* Its row has the time of all of them. */
-        (void)yarn_pipeline_store_queued(&process->followed->pipeline, UINT64_MAX);
+        if (has_dump(process)) /* its row has the time of all of them */
+            (void)yarn_pipeline_store_queued(&process->followed->pipeline, UINT64_MAX);
     }
     add_row(tree, process, reason, status);
     if (is_holder)
