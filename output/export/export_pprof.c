@@ -57,6 +57,19 @@ static void note(struct pprof *pprof, int err)
     pprof->wire.err = pprof->wire.err ? pprof->wire.err : err;
 }
 
+/* Of a file: zlib's own errors have no errno. */
+static int error_of(int zlib_error)
+{
+    return zlib_error == Z_ERRNO ? -errno : -EIO;
+}
+
+static int write_error(gzFile gz)
+{
+    int zlib_error;
+    (void)gzerror(gz, &zlib_error);
+    return error_of(zlib_error);
+}
+
 /* What the wire has becomes a part. */
 static void put(struct pprof *pprof)
 {
@@ -65,7 +78,7 @@ static void put(struct pprof *pprof)
     if (pprof->size > pprof->export->most_bytes)
         note(pprof, -EFBIG);
     if (!wire->err && wire->size && gzwrite(pprof->gz, wire->bytes, (unsigned)wire->size) <= 0)
-        wire->err = errno ? -errno : -EIO;
+        wire->err = write_error(pprof->gz);
     wire->size = 0;
 }
 
@@ -467,8 +480,9 @@ int yarn_export_pprof(struct yarn_export *export)
         put_all(&pprof);
         err = pprof.wire.err;
     }
-    if (pprof.gz && gzclose(pprof.gz) != Z_OK && !err)
-        err = errno ? -errno : -EIO;
+    int closed = pprof.gz ? gzclose(pprof.gz) : Z_OK;
+    if (closed != Z_OK && !err)
+        err = error_of(closed);
     pprof_fini(&pprof);
     return err;
 }

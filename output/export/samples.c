@@ -143,11 +143,6 @@ int yarn_export_path(const struct yarn_profile *profile, uint32_t stack,
 
 uint32_t yarn_export_main_dump(const struct yarn_profile *profile)
 {
-    uint32_t busiest = YARN_DUMP_NONE;
-    for (uint32_t i = 0; i < profile->nr_dumps; i++) {
-        if (busiest == YARN_DUMP_NONE ||
-            profile->dumps[i].trust.samples > profile->dumps[busiest].trust.samples)
-            busiest = i;
-    }
-    return busiest;
+    const struct yarn_profile_dump *chief = yarn_profile_chief(profile);
+    return chief ? (uint32_t)(chief - profile->dumps) : YARN_DUMP_NONE;
 }

@@ -62,5 +62,5 @@ enum { YARN_EXPORT_KERNEL_ROOT = YARN_FUNCTION_PSEUDO_COUNT };
 struct yarn_export_sample yarn_export_kernel_sample(const struct yarn_profile *profile,
                                                     const struct yarn_kernel_time *time);
 
-/* The one with the most samples; YARN_DUMP_NONE: there is none. */
+/* The number of the one that stands for all; YARN_DUMP_NONE: there is none. */
 uint32_t yarn_export_main_dump(const struct yarn_profile *profile);

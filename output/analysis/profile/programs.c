@@ -3,7 +3,6 @@
 
 #include <stdlib.h>
 
-#include "core/base/text.h"
 #include "output/analysis/value/name.h"
 
 static void add(struct yarn_program *sum, const struct yarn_dump_tree_program *more)
@@ -17,8 +16,7 @@ static void add(struct yarn_program *sum, const struct yarn_dump_tree_program *m
 
 static const char *name_of(const struct yarn_dump_tree_program *program)
 {
-    const char *path = program->program.size ? (const char *)program->program.data : "";
-    return path[0] ? yarn_path_base(path) : "[unknown]";
+    return program->program.size ? (const char *)program->program.data : "[unknown]";
 }
 
 static void add_program(struct yarn_programs *programs, const struct yarn_dump_tree_program *more)

@@ -87,7 +87,7 @@ static const struct yarn_habit habits[] = {
     {"record", "--fold-recursive-prefix", "flamegraph and report --tree show calls as they are"},
     {"record", "--include-args", "report --by=command shows arguments"},
     {"record", "--symbol-dir --emit-sidecar-files --vmlinux --kcore --debuginfod",
-     "names are taken while recording: nothing is needed beside the dump"},
+     "names are in the dump, or come from the files of its build ids"},
     {"record", "--perf-basic-prof --jit-markers", "--jit"},
     {"record", "--gfx --ttsp", "-e cpu-clock,off-cpu, and flamegraph shows it over time"},
     {"record", "--children --total", "report --sort=total"},
