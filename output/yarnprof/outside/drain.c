@@ -14,6 +14,7 @@
 enum { LEADERS_MAX = 1024, IDLE_PASSES = 20, PAGE_BYTES = 4096, OTHERS_MAX = 16 };
 
 #define RING_BYTES YARN_MIB(32)
+#define KEPT_BYTES YARN_MIB(4) /* of a ring where all was read */
 #define RINGS_BYTES ((uint64_t)512 << 20) /* of all cores */
 #define PAUSE_NS (5 * YARN_NS_PER_MS)
 #define IDLE_NS (100 * YARN_NS_PER_MS)
@@ -93,13 +94,16 @@ static void copy_record(const struct yarn_drain *drain, struct yarn_drain_ring *
 }
 
 /* Where all was read the next record goes to the ring's beginning. Why: else each comes to memory
- * that was not touched for long, or never. */
+ * that was not touched for long, or never. What a burst took is given back. */
 static void begin_anew(const struct yarn_drain *drain, struct yarn_drain_ring *ring)
 {
     uint64_t rest = ring->head & (drain->ring_bytes - 1);
     if (!rest || __atomic_load_n(&ring->page->data_tail, __ATOMIC_ACQUIRE) != ring->head)
         return;
+    if (ring->head - ring->begun > KEPT_BYTES)
+        (void)madvise(ring->data + KEPT_BYTES, drain->ring_bytes - KEPT_BYTES, MADV_DONTNEED);
     ring->head += drain->ring_bytes - rest;
+    ring->begun = ring->head;
     __atomic_store_n(&ring->page->data_tail, ring->head, __ATOMIC_RELEASE);
 }
 

@@ -22,6 +22,7 @@ struct yarn_drain_ring {
     struct perf_event_mmap_page *page; /* owned: of our own */
     uint8_t *data;                     /* owned */
     uint64_t head;                     /* of it: where the next record goes */
+    uint64_t begun;                    /* where that was when it began anew last */
     struct yarn_ring ring;             /* over these, for the session's drains */
 };
 
