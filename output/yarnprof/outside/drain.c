@@ -14,7 +14,7 @@
 enum { LEADERS_MAX = 1024, IDLE_PASSES = 20, PAGE_BYTES = 4096, OTHERS_MAX = 16 };
 
 #define RING_BYTES YARN_MIB(32)
-#define KEPT_BYTES YARN_MIB(4) /* of a ring where all was read */
+#define KEPT_BYTES YARN_MIB(4)            /* of a ring where all was read */
 #define RINGS_BYTES ((uint64_t)512 << 20) /* of all cores */
 #define PAUSE_NS (5 * YARN_NS_PER_MS)
 #define IDLE_NS (100 * YARN_NS_PER_MS)
