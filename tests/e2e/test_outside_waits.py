@@ -2,8 +2,6 @@
 """The event off-cpu from outside: where the threads of a tree, and of processes that run already, wait, against hosts
 that know."""
 
-import bisect
-import collections
 import os
 import shutil
 import subprocess
@@ -14,7 +12,7 @@ import unittest
 import control
 import harness
 from outside import Case
-from test_off_cpu import BELOW, BLOCKED, looks, weigh
+from test_off_cpu import BELOW, BLOCKED, check_churn, looks, weigh
 
 EVENTS = "cpu-clock,off-cpu/freq=99/"
 SLACK_NS = 20_000_000
@@ -58,22 +56,7 @@ class OutsideWaits(Case):
 
     def test_short_waits_in_sum(self):
         run = self.recorded([BLOCKED, "churn", 1500])
-        waits = collections.defaultdict(list)
-        for tid, name, begin, end in map(str.split, run.stdout.decode().splitlines()):
-            waits[int(tid)].append((int(begin), int(end), name))
-        (event,) = harness.report(run.dumps, "--event=off-cpu")["events"]
-        print(f"{event['looks']} looks, {event['total']} of {event['blocked_ns']} ns")
-        self.assertLess(abs(event["total"] - event["blocked_ns"]), 0.06 * event["blocked_ns"])
-        nr_looks = 0
-        for tid, time_ns, _, names in looks(run.dumps):
-            if tid not in waits:  # the main thread
-                continue
-            nr_looks += 1
-            self.assertIn("run_churn", names)
-            begin, end, name = waits[tid][max(bisect.bisect(waits[tid], (time_ns + 1000,)) - 1, 0)]
-            if begin - 1000 <= time_ns <= end + 1000:  # script shows whole microseconds
-                self.assertIn(name, names)
-        self.assertGreater(nr_looks, 100)
+        check_churn(self, run)
 
     def test_by_clock_where_switches_are_too_many(self):
         run = self.recorded([BLOCKED, "known", "busy", 3000], "--sched=switch:2000")

@@ -10,13 +10,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { THREADS_MAX = 64, PAGE = 4096, PAGES = 64, TURN_NS = 50000000 };
+#include "tests/hosts/pages.h"
+
+enum { THREADS_MAX = 64, PAGES = 64, TURN_NS = 50000000 };
 
 static volatile uint64_t watched[2];
 static long nr_times;
@@ -26,19 +27,6 @@ static uint64_t cpu_ns(void)
     struct timespec now;
     clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
-__attribute__((noinline)) static void touch(long nr_pages)
-{
-    size_t size = (size_t)nr_pages * PAGE;
-    volatile char *memory =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        abort();
-    (void)madvise((void *)memory, size, MADV_NOHUGEPAGE);
-    for (size_t at = 0; at < size; at += PAGE)
-        memory[at] = 1;
-    (void)munmap((void *)memory, size);
 }
 
 /* Of itself and of the first process in turn. */

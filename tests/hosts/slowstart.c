@@ -8,7 +8,6 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -16,19 +15,9 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PAGE = 4096, SKIPPED = 77, EVENT_SHIFT = 16 };
+#include "tests/hosts/pages.h"
 
-__attribute__((noinline)) static void touch(long nr_pages)
-{
-    size_t size = (size_t)nr_pages * PAGE;
-    volatile char *memory =
-        mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED)
-        abort();
-    (void)madvise((void *)memory, size, MADV_NOHUGEPAGE);
-    for (size_t at = 0; at < size; at += PAGE)
-        memory[at] = 1;
-}
+enum { SKIPPED = 77, EVENT_SHIFT = 16 };
 
 static void pause_for(long ms)
 {
