@@ -3,9 +3,8 @@
  * known COUNT MICROSECONDS [threads|pauses]: that many children, two at a time, each of which
  * computes for so long of its own CPU time, in two threads or with pauses if so asked, and says
  * what it has used. Prints "PID NS RAN_NS" of each, and the sum of what the kernel says of them
- * (wait4). RAN_NS is the part between its first instruction and its last, 0 where it was switched
- * off its core meanwhile: a CPU clock begins at the wake-up that leads to a switch, not at the
- * switch.
+ * (wait4). RAN_NS is what its threads have seen pass between their switches: a CPU clock begins at
+ * the wake-up that leads to a switch, not at the switch, so NS has more.
  */
 #include <pthread.h>
 #include <stdint.h>
@@ -24,6 +23,13 @@ struct used {
     uint64_t ns, ran_ns;
 };
 
+/* A stretch of a thread's time without a switch, as far as that was looked at. */
+struct stretch {
+    long nr_switches;
+    uint64_t begin_ns, ran_ns;
+};
+
+static _Atomic uint64_t ran_ns;
 static uint64_t part_ns;
 static int pauses;
 
@@ -41,39 +47,57 @@ static void step(void)
         continue;
 }
 
+static long nr_switches(void)
+{
+    struct rusage usage;
+    (void)getrusage(RUSAGE_THREAD, &usage);
+    return usage.ru_nvcsw + usage.ru_nivcsw;
+}
+
+static void begin(struct stretch *stretch)
+{
+    ran_ns += stretch->ran_ns;
+    stretch->nr_switches = nr_switches();
+    stretch->begin_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    stretch->ran_ns = 0;
+}
+
+static uint64_t look(struct stretch *stretch)
+{
+    uint64_t now_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (nr_switches() == stretch->nr_switches)
+        stretch->ran_ns = now_ns - stretch->begin_ns;
+    else
+        begin(stretch);
+    return now_ns;
+}
+
 static void *compute(void *unused)
 {
-    uint64_t slice_ns = 0;
-    while (cpu_ns(CLOCK_THREAD_CPUTIME_ID) < part_ns) {
+    uint64_t slice_ns = 0, now_ns;
+    struct stretch stretch = {0};
+    begin(&stretch);
+    while ((now_ns = look(&stretch)) < part_ns) {
         step();
-        if (!pauses || cpu_ns(CLOCK_THREAD_CPUTIME_ID) < slice_ns)
+        if (!pauses || now_ns < slice_ns)
             continue;
         (void)nanosleep(&(struct timespec){.tv_nsec = PAUSE_NS}, NULL);
         slice_ns = cpu_ns(CLOCK_THREAD_CPUTIME_ID) + SLICE_NS;
     }
+    ran_ns += stretch.ran_ns;
     return unused;
-}
-
-static long nr_switches(void)
-{
-    struct rusage usage;
-    (void)getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 static void run_child(struct used *used, int threads)
 {
     pthread_t thread;
-    const uint64_t begin_ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
-    const long nr_before = nr_switches();
     if (threads && !pthread_create(&thread, NULL, compute, NULL)) {
         compute(NULL);
         (void)pthread_join(thread, NULL);
     } else {
         compute(NULL);
     }
-    used->ns = cpu_ns(CLOCK_PROCESS_CPUTIME_ID);
-    used->ran_ns = nr_switches() == nr_before ? used->ns - begin_ns : 0;
+    *used = (struct used){cpu_ns(CLOCK_PROCESS_CPUTIME_ID), ran_ns};
     _exit(0);
 }
 

@@ -34,7 +34,7 @@ struct yarn_tree_process {
     bool is_ignored;                    /* the image is not to be followed */
     bool has_program;                   /* the image's path is known */
     bool has_executed;                  /* a program */
-    uint64_t nr_turns;                  /* on a core, that have ended (times) */
+    uint64_t nr_turns;                  /* on a core, that have ended lately (times) */
     uint64_t clock_ns;                  /* its CPU clock at the last reading (times) */
     uint64_t sampled_ns;                /* since */
     uint64_t off_cpu_ns;                /* its CPU time when the recording was stopped last */

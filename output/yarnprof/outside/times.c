@@ -6,9 +6,12 @@
 #include "core/sys/clock.h"
 
 #define READ_NS (20 * YARN_NS_PER_MS)
-#define COMPARE_NS (100 * YARN_NS_PER_MS)
+#define COMPARE_NS (20 * YARN_NS_PER_MS)
 
-enum { COUNT_EVENTS_MAX = 64 }; /* of more, a reading costs too much */
+enum {
+    COUNT_EVENTS_MAX = 64, /* of more, a reading costs too much */
+    COMPARED_TURNS = 16,   /* of fewer, what a reading is late by is too large a part */
+};
 
 static uint32_t find_clock(const struct yarn_session *session)
 {
@@ -38,14 +41,14 @@ static void charge(struct yarn_tree_times *times, struct yarn_cpu_slice slice)
     times->cpu_ns += slice.ns;
 }
 
-/* What its turns have taken, by the latest comparison. */
-static void charge_turns(struct yarn_tree_times *times, struct yarn_tree_process *process)
+/* Of `nr` turns; it may be less than they were charged before: modulo 2^64. */
+static void charge_turns(struct yarn_tree_times *times, struct yarn_tree_process *process,
+                         uint64_t nr, uint64_t each_ns)
 {
-    uint64_t more_ns = process->nr_turns * times->turn_ns - process->target.switching_ns;
-    process->target.cpu_ns += more_ns; /* it may be less: modulo 2^64 */
-    process->target.switching_ns += more_ns;
-    times->cpu_ns += more_ns;
-    times->turns_ns += more_ns;
+    process->target.cpu_ns += nr * each_ns;
+    process->target.switching_ns += nr * each_ns;
+    times->cpu_ns += nr * each_ns;
+    times->turns_ns += nr * each_ns;
 }
 
 static void charge_turn(struct yarn_tree_times *times, struct yarn_cpu_slice slice)
@@ -56,7 +59,7 @@ static void charge_turn(struct yarn_tree_times *times, struct yarn_cpu_slice sli
         return;
     process->nr_turns++;
     times->nr_turns++;
-    charge_turns(times, process);
+    charge_turns(times, process, 1, times->turn_ns);
 }
 
 static void divide(struct yarn_tree_times *times, uint64_t time_ns)
@@ -71,12 +74,19 @@ static void compare(struct yarn_tree_times *times)
 {
     struct yarn_tree_process *process = NULL;
     divide(times, times->reading.time_ns);
-    uint64_t spans_ns = times->cpu_ns - times->turns_ns;
-    if (times->nr_turns)
-        times->turn_ns = yarn_u64_minus(times->reading.counted_ns, spans_ns) / times->nr_turns;
     times->reading.time_ns = 0;
-    while ((process = yarn_processes_next(times->processes, process)))
-        charge_turns(times, process);
+    if (times->nr_turns < COMPARED_TURNS)
+        return;
+    uint64_t spans_ns = times->cpu_ns - times->turns_ns;
+    uint64_t switches_ns = yarn_u64_minus(times->reading.counted_ns, spans_ns);
+    uint64_t turn_ns = yarn_u64_minus(switches_ns, times->switches_ns) / times->nr_turns;
+    while ((process = yarn_processes_next(times->processes, process))) {
+        charge_turns(times, process, process->nr_turns, turn_ns - times->turn_ns);
+        process->nr_turns = 0;
+    }
+    times->switches_ns = switches_ns;
+    times->turn_ns = turn_ns;
+    times->nr_turns = 0;
 }
 
 static void read_count(struct yarn_tree_times *times)
@@ -88,7 +98,7 @@ static void read_count(struct yarn_tree_times *times)
         return;
     times->compared_ns = now_ns + COMPARE_NS;
     times->reading.counted_ns = yarn_session_count(times->session, times->clock_event).count;
-    times->reading.time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    times->reading.time_ns = now_ns + (yarn_clock_ns(YARN_TIME_MONOTONIC) - now_ns) / 2;
 }
 
 /* ---- without switch records ---- */

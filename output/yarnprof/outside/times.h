@@ -22,9 +22,11 @@ struct yarn_tree_times {
     uint64_t read_ns;     /* when clocks were read last, since */
     uint64_t cpu_ns;      /* of all that was counted */
     /* The clock event counts what a switch takes, too, which is in no stretch between two records:
-     * each stretch is charged for its part of that. */
-    uint64_t nr_turns, turns_ns; /* stretches that have ended, and what they were charged */
-    uint64_t turn_ns;            /* that is one turn's part, by the latest comparison */
+     * each stretch is charged for its part of that, which changes with the load of the cores. */
+    uint64_t nr_turns;    /* stretches that have ended since the latest comparison */
+    uint64_t turn_ns;     /* one turn's part before that */
+    uint64_t turns_ns;    /* what all turns were charged */
+    uint64_t switches_ns; /* what they took by the latest comparison */
     uint64_t compared_ns;        /* when that is due again */
     struct {
         uint64_t time_ns, counted_ns; /* a reading that the records have not come to; 0 */
