@@ -515,9 +515,10 @@ class Descendants(Case):
     def test_what_outlives_the_command_is_recorded_to_its_end(self):
         run = self.record(self.COMMAND, "--wait=tree")
         self.assertEqual((run.status, run.stderr), (5, b""))
-        images = {name_of(image): image for image in self.processes(run)}
-        self.assertEqual(images["split"]["exit"], "exit")
-        self.assertEqual(images["dash"]["exit_status"], 5)
+        images = self.processes(run)
+        # The shell's subshell has a dump, too, where a sample fell into its short life.
+        self.assertEqual([image["exit"] for image in images if name_of(image) == "split"], ["exit"])
+        self.assertEqual([image["exit_status"] for image in images if not image["parent"]], [5])
         self.assertGreater(harness.trust(run.dumps)["samples"], 1000)
 
     def test_else_up_to_the_command_s_end(self):
