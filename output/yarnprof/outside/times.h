@@ -27,7 +27,7 @@ struct yarn_tree_times {
     uint64_t turn_ns;     /* one turn's part before that */
     uint64_t turns_ns;    /* what all turns were charged */
     uint64_t switches_ns; /* what they took by the latest comparison */
-    uint64_t compared_ns;        /* when that is due again */
+    uint64_t compared_ns; /* when that is due again */
     struct {
         uint64_t time_ns, counted_ns; /* a reading that the records have not come to; 0 */
     } reading;
