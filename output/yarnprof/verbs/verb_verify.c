@@ -25,7 +25,6 @@ struct request {
     struct yarn_out out;
     bool has_trust;
     double doubt_percent;
-    uint64_t unread_ns; /* of children in no dump */
 };
 
 static int take(void *self, int id, const char *value, const char **ret_right)
@@ -170,10 +169,13 @@ static double unsampled_percent(const struct yarn_trust *sum, uint64_t unread_ns
     return yarn_trust_gaps(&all).unsampled;
 }
 
-static bool is_trusted(const struct yarn_trust *sum, const struct request *request)
+static bool is_trusted(const struct yarn_profile *profile, const struct request *request)
 {
+    struct yarn_trust all = {.clean_end = true}, *sum = &all;
+    for (size_t i = 0; i < profile->nr_dumps; i++)
+        yarn_trust_add(sum, &profile->dumps[i].trust);
     double doubt = yarn_trust_doubt_percent(sum);
-    double unsampled = unsampled_percent(sum, request->unread_ns);
+    double unsampled = unsampled_percent(sum, yarn_children_unread_ns(profile));
     bool is_enough = sum->samples && doubt <= request->doubt_percent;
     bool is_part = unsampled > request->doubt_percent;
     (void)fprintf(request->out.file,
@@ -207,48 +209,82 @@ static void print_completeness(const struct yarn_profile *profile, const struct 
     }
 }
 
-/* True where all that the path names is readable and undamaged. */
-static bool check(char *path, struct request *request, struct yarn_trust *sum)
+/* True where all of its dumps are undamaged. */
+static bool check(const struct yarn_profile *profile, const struct request *request)
 {
-    char *const paths[] = {path, NULL};
-    struct yarn_load_options options = YARN_LOAD_SHORT;
-    struct yarn_profile profile;
     bool is_good = true;
-    if (yarn_select_load("verify", paths, &options, &profile) >= 0)
-        return false;
-    for (size_t i = 0; i < profile.nr_dumps; i++)
-        yarn_trust_add(sum, &profile.dumps[i].trust);
-    for (size_t i = 0; i < profile.nr_dumps;) {
-        struct file file = gather(&profile, i);
+    for (size_t i = 0; i < profile->nr_dumps;) {
+        struct file file = gather(profile, i);
         is_good = is_good && !is_damaged(&file);
         print_file(&file, &request->out);
         i += file.nr_dumps;
     }
-    if (request->has_trust)
-        print_completeness(&profile, &request->out);
-    request->unread_ns = yarn_children_unread_ns(&profile);
+    return is_good;
+}
+
+static bool judge(const struct yarn_profile *profile, const struct request *request)
+{
+    if (!request->has_trust)
+        return true;
+    print_completeness(profile, &request->out);
+    return is_trusted(profile, request);
+}
+
+static bool load(char *const *paths, struct yarn_profile *ret_profile)
+{
+    struct yarn_load_options options = YARN_LOAD_SHORT;
+    return yarn_select_load("verify", paths, &options, ret_profile) < 0;
+}
+
+/* Each by itself, so that what cannot be read hides no other. They are trusted as one profile, as
+ * report shows them: a child of one may be in another. */
+static bool check_each(char **paths, const struct request *request)
+{
+    struct yarn_profile profile, none = {0};
+    size_t nr_read = 0;
+    bool is_good = true;
+    for (size_t i = 0; paths[i]; i++) {
+        char *const path[] = {paths[i], NULL};
+        bool is_read = load(path, &profile);
+        is_good = is_read && check(&profile, request) && is_good;
+        if (!is_read)
+            continue;
+        yarn_profile_fini(&profile);
+        paths[nr_read++] = paths[i];
+    }
+    paths[nr_read] = NULL;
+    if (!request->has_trust)
+        return is_good;
+    if (!nr_read || !load(paths, &profile))
+        return judge(&none, request) && is_good;
+    is_good = judge(&profile, request) && is_good;
     yarn_profile_fini(&profile);
+    return is_good;
+}
+
+static bool check_one(char *path, const struct request *request)
+{
+    struct yarn_profile profile = {0};
+    char *const paths[] = {path, NULL};
+    bool is_read = load(paths, &profile), is_good = is_read && check(&profile, request);
+    is_good = judge(&profile, request) && is_good;
+    if (is_read)
+        yarn_profile_fini(&profile);
     return is_good;
 }
 
 static int run(void *self, char **operands)
 {
     struct request *request = self;
-    struct yarn_trust sum = {.clean_end = true};
     char newest[PATH_MAX];
     if (!operands[0] && !yarn_newest_find("verify", newest))
         return YARN_STATUS_USAGE;
     int status = yarn_out_open(&request->out, "verify");
     if (status >= 0)
         return status;
-    bool is_good = operands[0] || check(newest, request, &sum);
     bool is_one = !operands[0] || !operands[1];
-    for (; *operands; operands++)
-        is_good = check(*operands, request, &sum) && is_good;
-    if (!is_one) /* children of one may be in another */
-        request->unread_ns = 0;
-    if (request->has_trust && !is_trusted(&sum, request))
-        is_good = false;
+    bool is_good = is_one ? check_one(operands[0] ? operands[0] : newest, request)
+                          : check_each(operands, request);
     status = yarn_out_finish(&request->out, "verify", 0);
     return is_good ? status : YARN_STATUS_FAILED;
 }

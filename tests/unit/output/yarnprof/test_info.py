@@ -3,8 +3,13 @@
 """What yarnprof info and verify say of dumps of known content."""
 
 import json
+import pathlib
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[3] / "support"))
 
 from command_line import WithDumps, main, run
+from packed_dump import Dump, varint
 
 TRUST_KEYS = {
     "samples", "lost", "throttled", "foreign", "stacks_complete", "stacks_joined",
@@ -84,6 +89,31 @@ class Verify(WithDumps):
         result = run("verify", "--trust", self.app)
         self.assertEqual(result.returncode, 1)
         self.assertIn("not trusted: 5.94 %", result.stdout)
+
+    def of_a_run(self, name, pid, cpu_ns, reaped_ns):
+        dump = Dump()
+        dump.begin(pid, name)
+        dump.record("OPTION", name=dump.text("run"), value=dump.text("one"))
+        dump.samples(10, stream={"weight": cpu_ns // 10})
+        totals = {0: 10, 4: 10, 11: cpu_ns, 37: reaped_ns}
+        dump.record("TOTALS", tail=b"".join(varint(key) + varint(value) for key, value in totals.items()))
+        path = self.folder / f"{name}.dump"
+        path.write_bytes(dump.end())
+        return path
+
+    def test_several_files_are_trusted_as_one_profile(self):
+        """What the parent waited for is in the child's dump, but for 20 ms."""
+        paths = [self.of_a_run("parent", 1, 10**7, 6 * 10**7), self.of_a_run("child", 2, 4 * 10**7, 0)]
+        said = self.good("verify", "--trust", *paths)
+        self.assertEqual(said.count("of CPU time of children is in no dump read here"), 1)
+        self.assertIn("20.0 ms  of CPU time of children is in no dump read here (28.57 %)", said)
+        self.assertIn("; 28.57 % of the CPU time has no sample", said)
+        result = run("verify", "--trust", __file__, *paths)
+        self.assertEqual(result.returncode, 1)
+        self.assertIn("; 28.57 % of the CPU time has no sample", result.stdout)
+        self.assertIn("not trusted: ", run("verify", "--trust", __file__, __file__).stdout)
+        for path in paths:
+            path.unlink()
 
     def test_what_is_no_dump(self):
         self.assertIn("not a dump of yarn", self.bad(1, "verify", __file__))
