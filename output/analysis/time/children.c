@@ -29,14 +29,30 @@ static uint64_t run_of(const struct yarn_profile_dump *dump)
     return process->root_pid ? hash : 0;
 }
 
-/* Within a run, who has waited for the most first. */
-static int order(const void *a, const void *b)
+static int compare(uint64_t left, uint64_t right)
+{
+    return left == right ? 0 : left < right ? -1 : 1;
+}
+
+static int by_start(const void *a, const void *b)
 {
     const struct member *left = a, *right = b;
-    uint64_t of_left = left->dump->trust.reaped_ns, of_right = right->dump->trust.reaped_ns;
-    if (left->run != right->run)
-        return left->run < right->run ? -1 : 1;
-    return of_left == of_right ? 0 : of_left > of_right ? -1 : 1;
+    int by_run = compare(left->run, right->run);
+    return by_run ? by_run : compare(left->dump->process.start_ns, right->dump->process.start_ns);
+}
+
+/* Of one run. */
+static int by_pid(const void *a, const void *b)
+{
+    const struct member *const *left = a, *const *right = b;
+    return compare((*left)->dump->process.pid, (*right)->dump->process.pid);
+}
+
+/* Of one run: who has waited for the most first. */
+static int by_reaped(const void *a, const void *b)
+{
+    const struct member *const *left = a, *const *right = b;
+    return compare((*right)->dump->trust.reaped_ns, (*left)->dump->trust.reaped_ns);
 }
 
 static uint64_t end_of(const struct member *member)
@@ -86,38 +102,81 @@ static uint64_t cpu_of(const struct yarn_trust *trust)
            trust->drain_cpu_ns;
 }
 
+/* A run in the orders in which it is looked at: of 10,000 dumps with children each, all are not
+ * compared with all. */
+struct run {
+    struct member *by_start, **by_pid, **by_reaped;
+    size_t count;
+};
+
+/* The first that is not below. */
+static size_t first_of_pid(const struct run *run, uint32_t pid)
+{
+    size_t low = 0, high = run->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (run->by_pid[middle]->dump->process.pid < pid)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static size_t first_since(const struct run *run, uint64_t start_ns)
+{
+    size_t low = 0, high = run->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (run->by_start[middle].dump->process.start_ns < start_ns)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
 /* Of the process with that image and of all that began while it was there, which it may have waited
  * for. */
-static uint64_t unread_of(struct member *root, struct member *members, size_t count)
+static uint64_t unread_of(const struct run *run, const struct member *root)
 {
     uint64_t birth_ns = birth_of(root), end_ns = 0;
     uint64_t reaped_ns = 0, read_ns = 0;
-    for (size_t i = 0; i < count; i++)
-        if (is_same_process(root, &members[i]))
-            end_ns = yarn_u64_max(end_ns, end_of(&members[i]));
-    for (size_t i = 0; i < count; i++) {
-        struct member *member = &members[i];
+    uint32_t pid = root->dump->process.pid;
+    for (size_t i = first_of_pid(run, pid);
+         i < run->count && run->by_pid[i]->dump->process.pid == pid; i++) {
+        struct member *member = run->by_pid[i];
+        if (!is_same_process(root, member))
+            continue;
+        end_ns = yarn_u64_max(end_ns, end_of(member));
+        reaped_ns += member->is_counted ? 0 : member->dump->trust.reaped_ns;
+        read_ns += member->is_counted ? 0 : member->dump->trust.children_ns;
+        member->is_counted = true;
+    }
+    for (size_t i = first_since(run, birth_ns);
+         i < run->count && run->by_start[i].dump->process.start_ns <= end_ns; i++) {
+        struct member *member = &run->by_start[i];
         const struct yarn_trust *trust = &member->dump->trust;
-        uint64_t start_ns = member->dump->process.start_ns;
-        bool is_root = is_same_process(root, member);
-        bool is_meanwhile = start_ns >= birth_ns && start_ns <= end_ns &&
-                            may_descend(&member->dump->process, &root->dump->process, birth_ns);
-        if (member->is_counted || (!is_root && !is_meanwhile))
+        if (member->is_counted ||
+            !may_descend(&member->dump->process, &root->dump->process, birth_ns))
             continue;
         member->is_counted = true;
-        reaped_ns += is_root ? trust->reaped_ns : 0;
-        read_ns += trust->children_ns + (is_root ? 0 : cpu_of(trust));
+        read_ns += trust->children_ns + cpu_of(trust);
     }
     return yarn_u64_minus(reaped_ns, read_ns);
 }
 
 /* A run may have begun with several processes, as where each of two commands bears its name. */
-static uint64_t unread_of_run(struct member *members, size_t count)
+static uint64_t unread_of_run(const struct run *run)
 {
     uint64_t sum_ns = 0;
-    for (size_t i = 0; i < count && members[i].dump->trust.reaped_ns; i++)
-        if (!members[i].is_counted)
-            sum_ns += unread_of(&members[i], members, count);
+    for (size_t i = 0; i < run->count; i++)
+        run->by_pid[i] = run->by_reaped[i] = &run->by_start[i];
+    qsort(run->by_pid, run->count, sizeof *run->by_pid, by_pid);
+    qsort(run->by_reaped, run->count, sizeof *run->by_reaped, by_reaped);
+    for (size_t i = 0; i < run->count && run->by_reaped[i]->dump->trust.reaped_ns; i++)
+        if (!run->by_reaped[i]->is_counted)
+            sum_ns += unread_of(run, run->by_reaped[i]);
     return sum_ns;
 }
 
@@ -126,15 +185,19 @@ uint64_t yarn_children_unread_ns(const struct yarn_profile *profile)
     uint64_t sum_ns = 0;
     size_t end = 0, count = profile->nr_dumps;
     struct member *members = calloc(count + 1, sizeof *members);
-    for (size_t i = 0; members && i < count; i++)
+    struct member **orders = calloc(2 * count + 1, sizeof *orders);
+    bool has_room = members && orders;
+    for (size_t i = 0; has_room && i < count; i++)
         members[i] = (struct member){run_of(&profile->dumps[i]), &profile->dumps[i], false};
-    if (members)
-        qsort(members, count, sizeof *members, order);
-    for (size_t begin = 0; members && begin < count; begin = end) {
+    if (has_room)
+        qsort(members, count, sizeof *members, by_start);
+    for (size_t begin = 0; has_room && begin < count; begin = end) {
         for (end = begin + 1; end < count && members[end].run == members[begin].run; end++)
             ;
-        sum_ns += members[begin].run ? unread_of_run(members + begin, end - begin) : 0;
+        struct run run = {members + begin, orders, orders + count, end - begin};
+        sum_ns += members[begin].run ? unread_of_run(&run) : 0;
     }
+    free(orders);
     free(members);
     return sum_ns;
 }
