@@ -526,7 +526,7 @@ uint64_t yarn_session_timed_until_ns(const struct yarn_session *session)
 
 bool yarn_session_records_switches(const struct yarn_session *session)
 {
-    return yarn_switches_are_recorded(session) && session->switches.is_open;
+    return session->switches.is_open && !session->switches.reason;
 }
 
 const char *yarn_session_switches_refusal(const struct yarn_session *session)

@@ -27,6 +27,10 @@ void yarn_session_share_open(struct yarn_session_share *share, const struct yarn
 void yarn_session_share_update(struct yarn_session_share *share, const struct yarn_session *tree)
 {
     share->session.report = tree->report;
+    share->session.switches = (struct yarn_switches){
+        .is_open = tree->request->times_tree,
+        .reason = tree->switches.are_cut ? "they were too many and given up before" : NULL,
+    };
     share->session.report.attachment = &attachment;
     share->session.alternates = tree->alternates;
     share->session.turns = tree->turns;

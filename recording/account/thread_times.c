@@ -72,7 +72,8 @@ void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns
     read_next(times);
     uint64_t cost_ns = yarn_u64_minus(yarn_clock_ns(YARN_TIME_THREAD_CPU), begin_ns);
     uint64_t pause_ns = yarn_u64_max((now_ns - times->since_ns) / AGE_SHARE, cost_ns * COST_SHARE);
-    bool is_alone = times->nr_threads <= 1; /* it ends when all ends */
+    /* It ends when all ends, and is read then: from inside. */
+    bool is_alone = times->nr_threads <= 1 && !times->session->request->follows_tree;
     times->next_ns =
         now_ns + (is_alone ? MOST_NS : yarn_u64_min(yarn_u64_max(pause_ns, LEAST_NS), MOST_NS));
 }

@@ -7,7 +7,60 @@ import unittest
 import harness
 
 HANDOVER = harness.HOSTS / "handover"
+SLEEPER = harness.HOSTS / "sleeper"
+WAITERS = harness.HOSTS / "waiters"
 STATES = ("running_ns", "switching_ns", "runnable_ns", "blocked_ns", "unknown_ns")
+
+
+def table_of(dumps):
+    """Whose rows are lives without a hole."""
+    table = json.loads(harness.yarnprof("sched", "--format=json", dumps).stdout)
+    for row in table["threads"]:
+        if sum(row[state] for state in STATES) != row["life_ns"]:
+            raise AssertionError(row)
+    return table
+
+
+def check_sleeper(case, run):
+    case.assertEqual((run.status, run.stderr), (0, b""))
+    rows = {row["tid"]: row for row in table_of(run.dumps)["threads"]}
+    if all(row["runnable_from"] == "records" for row in rows.values()):
+        case.skipTest("no switch records, or no schedstat")
+    for line in run.stdout.decode().splitlines():
+        tid, what, _, wait_ns, _ = line.split()
+        share = rows[int(tid)]["runnable_ns"] / int(wait_ns)
+        print(f"{what}: runnable {100 * share:.1f} % of schedstat's")
+        # What a thread waits in after the last reading is not known; that one is soon before.
+        case.assertLess(share, 1.02)
+        case.assertGreater(share, 0.98 if what == "burn" else 0.8)
+
+
+def check_waiters(case, run):
+    """Of 200 at a time half live a tenth as long: read in turns, the long ones near their end."""
+    case.assertEqual((run.status, run.stderr), (0, b""))
+    table = table_of(run.dumps)
+    if table["notes"]["cut_ns"] or all(row["runnable_from"] == "records" for row in table["threads"]):
+        case.skipTest("no switch records or not all of them, or no schedstat")
+    rows = {row["tid"]: row for row in table["threads"]}
+    for is_long in (True, False):
+        waited = blocked = lived = 0
+        shown = dict.fromkeys(("runnable_ns", "blocked_ns", "unknown_ns"), 0)
+        for line in run.stdout.decode().splitlines():
+            tid, life_ns, run_ns, wait_ns, _ = map(int, line.split())
+            if (life_ns > 2 * 10**9) != is_long:
+                continue
+            waited, blocked, lived = waited + wait_ns, blocked + life_ns - run_ns - wait_ns, lived + life_ns
+            for part in shown:
+                shown[part] += rows[tid][part]
+        runnable_ns, blocked_ns, unknown_ns = shown.values()
+        print(f"{'long' if is_long else 'short'}: runnable {runnable_ns / waited:.3f} of schedstat's, "
+              f"blocked {blocked_ns / blocked:.3f}, unknown {unknown_ns / lived:.3f} of the lives")
+        case.assertLess(runnable_ns, 1.02 * waited)
+        case.assertLess(blocked_ns, 1.02 * blocked)
+        case.assertGreater(runnable_ns + unknown_ns, 0.98 * waited)
+        case.assertGreater(blocked_ns + unknown_ns, 0.98 * blocked)
+        if is_long:  # 4 % on a machine of its own
+            case.assertLess(unknown_ns, 0.3 * lived)
 
 
 class Switches(harness.Case):
@@ -17,11 +70,9 @@ class Switches(harness.Case):
         (dump,) = harness.info(run.dumps)
         if dump["sched"]["got"] != sched:
             self.skipTest(dump["sched"]["reason"])
-        table = json.loads(harness.yarnprof("sched", "--format=json", run.dumps).stdout)
+        table = table_of(run.dumps)
         rows = {row["tid"]: row for row in table["threads"]}
         printed = [list(map(int, line.split())) for line in run.stdout.decode().splitlines()]
-        for row in rows.values():
-            self.assertEqual(sum(row[state] for state in STATES), row["life_ns"])
         self.assertEqual(table["notes"]["refused"], 0)
         return dump, table, [(rows[tid], switches, cpu_ns) for tid, switches, cpu_ns in printed]
 
@@ -55,52 +106,15 @@ class Switches(harness.Case):
                 self.assertLess(row["unknown_ns"], 0.1 * row["life_ns"])
 
     def test_runnable_is_the_schedstat_of_threads_that_end_before_the_process(self):
-        run = self.run_program([harness.HOSTS / "sleeper", 2500])
-        self.assertEqual((run.status, run.stderr), (0, b""))
-        table = json.loads(harness.yarnprof("sched", "--format=json", run.dumps).stdout)
-        rows = {row["tid"]: row for row in table["threads"]}
-        if all(row["runnable_from"] == "records" for row in rows.values()):
-            self.skipTest("no switch records, or no schedstat")
-        for line in run.stdout.decode().splitlines():
-            tid, what, _, wait_ns, _ = line.split()
-            share = rows[int(tid)]["runnable_ns"] / int(wait_ns)
-            print(f"{what}: runnable {100 * share:.1f} % of schedstat's")
-            # What a thread waits in after the last reading is not known; that one is soon before.
-            self.assertLess(share, 1.02)
-            self.assertGreater(share, 0.98 if what == "burn" else 0.8)
+        check_sleeper(self, self.run_program([SLEEPER, 2500]))
 
     def test_of_many_threads_what_schedstat_was_not_asked_about_is_unknown_and_not_blocked(self):
-        """200 at a time, of which half live a tenth as long: read in turns, the long ones near their end."""
-        run = self.run_program([harness.HOSTS / "waiters", 200, 2500])
-        self.assertEqual((run.status, run.stderr), (0, b""))
-        table = json.loads(harness.yarnprof("sched", "--format=json", run.dumps).stdout)
-        if table["notes"]["cut_ns"] or all(row["runnable_from"] == "records" for row in table["threads"]):
-            self.skipTest("no switch records or not all of them, or no schedstat")
-        rows = {row["tid"]: row for row in table["threads"]}
-        for is_long in (True, False):
-            waited = blocked = lived = 0
-            shown = dict.fromkeys(("runnable_ns", "blocked_ns", "unknown_ns"), 0)
-            for line in run.stdout.decode().splitlines():
-                tid, life_ns, run_ns, wait_ns, _ = map(int, line.split())
-                if (life_ns > 2 * 10**9) != is_long:
-                    continue
-                waited, blocked, lived = waited + wait_ns, blocked + life_ns - run_ns - wait_ns, lived + life_ns
-                for part in shown:
-                    shown[part] += rows[tid][part]
-            runnable_ns, blocked_ns, unknown_ns = shown.values()
-            print(f"{'long' if is_long else 'short'}: runnable {runnable_ns / waited:.3f} of schedstat's, "
-                  f"blocked {blocked_ns / blocked:.3f}, unknown {unknown_ns / lived:.3f} of the lives")
-            self.assertLess(runnable_ns, 1.02 * waited)
-            self.assertLess(blocked_ns, 1.02 * blocked)
-            self.assertGreater(runnable_ns + unknown_ns, 0.98 * waited)
-            self.assertGreater(blocked_ns + unknown_ns, 0.98 * blocked)
-            if is_long:  # 4 % on a machine of its own
-                self.assertLess(unknown_ns, 0.3 * lived)
+        check_waiters(self, self.run_program([WAITERS, 200, 2500]))
 
     def test_of_a_thousand_threads_little_is_unknown(self):
-        run = self.run_program([harness.HOSTS / "waiters", 1000, 2500])
+        run = self.run_program([WAITERS, 1000, 2500])
         self.assertEqual((run.status, run.stderr), (0, b""))
-        table = json.loads(harness.yarnprof("sched", "--format=json", run.dumps).stdout)
+        table = table_of(run.dumps)
         rows = [row for row in table["threads"] if row["life_ns"] > 2 * 10**9]
         if table["notes"]["cut_ns"] or all(row["runnable_from"] == "records" for row in rows):
             self.skipTest("no switch records or not all of them, or no schedstat")

@@ -17,6 +17,7 @@ static void init(struct yarn_followed *followed, const struct yarn_job *tree_job
     followed->job.facts.pid = target->pid;
     yarn_session_share_open(&followed->share, session, target, nr_threads);
     yarn_account_init(&followed->account, &followed->share.session);
+    followed->times.session = &followed->share.session;
     followed->messages.most_detailed = (int)tree_job->options.log - 1;
     followed->dump = (struct yarn_process_dump){
         .job = &followed->job,
@@ -78,9 +79,24 @@ void yarn_followed_change(struct yarn_followed *followed, const struct yarn_sess
 void yarn_followed_record(struct yarn_followed *followed, const struct yarn_typed_record *record)
 {
     struct yarn_record_listener listener = yarn_pipeline_listener(&followed->pipeline);
+    followed->read_ns = record->perf.time;
+    followed->has_switched |= record->type == YARN_RECORD_SWITCH;
     followed->share.session.nr_births +=
         record->type == YARN_RECORD_FORK && record->task.pid == followed->pipeline.pid;
     listener.record(listener.self, record);
+}
+
+static void write_switches(struct yarn_followed *followed, bool is_last)
+{
+    struct yarn_switch_runs *runs = followed->pipeline.runs;
+    struct yarn_dump_writer *writer = followed->dump.writer;
+    if (!runs)
+        return;
+    if (!is_last)
+        yarn_switch_runs_divide(runs, followed->read_ns);
+    yarn_switch_runs_write(runs, writer);
+    /* Why not once more at the end: who has ended has none any more. */
+    yarn_thread_times_write(&followed->times, writer, false);
 }
 
 static void flush(struct yarn_followed *followed, bool is_last)
@@ -90,11 +106,22 @@ static void flush(struct yarn_followed *followed, bool is_last)
         return;
     yarn_pipeline_flush(&followed->pipeline, is_last);
     yarn_coverage_write(&followed->account.coverage, dump->writer);
+    write_switches(followed, is_last);
     yarn_frame_names_write_late(&followed->pipeline.names, dump->writer,
                                 yarn_target_cpu_ns(followed->share.request.target), is_last);
     if (is_last)
         yarn_stacks_write_modules(&followed->pipeline.stacks, dump->writer);
     yarn_process_dump_flush(dump);
+}
+
+bool yarn_followed_read_times(struct yarn_followed *followed, uint64_t now_ns)
+{
+    if (!followed->has_switched || !followed->pipeline.runs ||
+        !yarn_process_dump_is_begun(&followed->dump))
+        return false;
+    followed->has_switched = false;
+    yarn_thread_times_read_due(&followed->times, now_ns);
+    return true;
 }
 
 void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns)

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/session/share.h"
+#include "recording/account/thread_times.h"
 #include "recording/pipeline/pipeline.h"
 
 struct yarn_followed {
@@ -18,10 +19,13 @@ struct yarn_followed {
     struct yarn_session_share share;
     struct yarn_failure failure;
     uint64_t flushed_ns;
+    uint64_t read_ns;  /* its records, up to then */
+    bool has_switched; /* since the times of its threads were read */
     struct yarn_process_dump dump;
     struct yarn_pipeline pipeline;
     struct yarn_messages messages;
     struct yarn_account account;
+    struct yarn_thread_times times;
 };
 
 /* All is borrowed. off-cpu is open where it is asked for, and not started. */
@@ -42,6 +46,9 @@ void yarn_followed_change(struct yarn_followed *followed, const struct yarn_sess
 
 /* A record of the process. */
 void yarn_followed_record(struct yarn_followed *followed, const struct yarn_typed_record *record);
+
+/* The kernel's times of its threads, where there may be others. True where it was looked at. */
+bool yarn_followed_read_times(struct yarn_followed *followed, uint64_t now_ns);
 
 /* Once its dump has begun, each interval: names and stores what was recorded, and writes it to the
  * file. */

@@ -4,6 +4,7 @@
 #include "core/sys/clock.h"
 #include "output/base/program.h"
 #include "output/yarnprof/outside/root.h"
+#include "output/yarnprof/outside/switches.h"
 
 #define COUNT_EVENTS_MAX 64 /* with more open, they are only read at the end */
 
@@ -48,11 +49,6 @@ static bool is_wanted(const struct yarn_process_tree *tree, const struct yarn_tr
            yarn_job_is_for(options, process->run_as);
 }
 
-static bool has_dump(const struct yarn_tree_process *process)
-{
-    return process->followed && yarn_process_dump_is_begun(&process->followed->dump);
-}
-
 static void begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process)
 {
     struct yarn_followed *followed = process->followed;
@@ -69,6 +65,7 @@ static void begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process 
     tree->nr_dumps++;
     for (size_t i = 0; i < process->nr_threads; i++)
         write_thread(followed->dump.writer, &process->threads[i]);
+    yarn_tree_switches_begin(tree, process);
 }
 
 /* Stopped before its first sample. */
@@ -86,7 +83,7 @@ static void cover(const struct yarn_tree_pause *pause, const struct yarn_tree_pr
 static bool begin_dump_of(void *self)
 {
     struct yarn_tree_process *process = self;
-    return yarn_tree_begin_following(process->tree, process) && has_dump(process);
+    return yarn_tree_begin_following(process->tree, process) && yarn_tree_process_has_dump(process);
 }
 
 /* Why since the round before, though it may have been born later: that is how long its first look
@@ -127,7 +124,8 @@ bool yarn_tree_begin_following(struct yarn_process_tree *tree, struct yarn_tree_
 {
     if (!yarn_tree_follow(tree, process))
         return false;
-    if (process->has_program && !has_dump(process) && !process->followed->failure.what)
+    if (process->has_program && !yarn_tree_process_has_dump(process) &&
+        !process->followed->failure.what)
         begin_dump(tree, process);
     return !process->is_ignored;
 }
@@ -138,7 +136,7 @@ void yarn_tree_feed(struct yarn_tree_process *process, const struct yarn_typed_r
     bool is_kept = record->type == YARN_RECORD_SWITCH || record->type == YARN_RECORD_FORK ||
                    record->type == YARN_RECORD_EXIT;
     if (process->followed &&
-        (is_queued || (process->has_program && (is_kept || has_dump(process)))))
+        (is_queued || (process->has_program && (is_kept || yarn_tree_process_has_dump(process)))))
         yarn_followed_record(process->followed, record);
 }
 
@@ -162,10 +160,10 @@ static struct yarn_dump_tree_process row_of(struct yarn_process_tree *tree,
         .end_ns = tree->read_ns,
         .program = yarn_span_of_text(program ? program : ""),
         .cpu_ns = process->target.cpu_ns,
-        .sampled_ns = has_dump(process) ? followed->account.sampled_ns : 0,
+        .sampled_ns = yarn_tree_process_has_dump(process) ? followed->account.sampled_ns : 0,
         .reason = reason,
         .status = status,
-        .flags = (has_dump(process) ? YARN_DUMP_TREE_HAS_DUMP : 0) |
+        .flags = (yarn_tree_process_has_dump(process) ? YARN_DUMP_TREE_HAS_DUMP : 0) |
                  (process->target.is_cpu_estimated ? YARN_DUMP_TREE_IS_ESTIMATED : 0) |
                  (is_unknown ? YARN_DUMP_TREE_IS_UNKNOWN : 0),
     };
@@ -234,11 +232,12 @@ static void find_holder(struct yarn_process_tree *tree)
 {
     struct yarn_tree_process *process =
         yarn_processes_find(&tree->processes, (uint32_t)tree->first_pid);
-    if (process && process->has_program && !has_dump(process) && is_wanted(tree, process))
+    if (process && process->has_program && !yarn_tree_process_has_dump(process) &&
+        is_wanted(tree, process))
         (void)yarn_tree_begin_following(tree, process);
-    if (!process || !has_dump(process))
+    if (!process || !yarn_tree_process_has_dump(process))
         process = yarn_processes_next(&tree->processes, NULL);
-    while (process && !has_dump(process))
+    while (process && !yarn_tree_process_has_dump(process))
         process = yarn_processes_next(&tree->processes, process);
     if (!process)
         return;
@@ -270,7 +269,8 @@ void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_proces
     if (process->followed) {
         uint64_t end_ns = yarn_u64_max(tree->read_ns, tree->ended_ns);
         yarn_off_cpu_stop(&process->followed->pipeline.off_cpu, end_ns);
-        if (has_dump(process)) /* its row has the time of all of them */
+        yarn_tree_switches_end(process, end_ns);
+        if (yarn_tree_process_has_dump(process)) /* its row has the time of all of them */
             (void)yarn_pipeline_store_queued(&process->followed->pipeline, UINT64_MAX);
     }
     add_row(tree, process, reason, status);

@@ -44,6 +44,9 @@ static void begin(struct yarn_tree_process *process, uint64_t time_ns)
     uint64_t ahead_ns = process->facts.start_realtime_ns - process->facts.start_ns;
     process->facts.start_ns = time_ns;
     process->facts.start_realtime_ns = time_ns + ahead_ns;
+    process->switches_ns = time_ns;
+    process->lacks_switches = false;
+    process->nr_switches = 0;
 }
 
 struct yarn_tree_process *yarn_tree_process_new(const struct yarn_tree_thread *first,

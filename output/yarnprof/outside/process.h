@@ -25,7 +25,16 @@ struct yarn_tree_thread {
     char name[16];
 };
 
+/* Before there is a dump to have it. */
+struct yarn_tree_switch {
+    uint64_t time_ns;
+    uint32_t tid, cpu;
+    bool is_out, is_preempted;
+};
+
 struct yarn_process_tree;
+
+enum { YARN_TREE_SWITCHES = 128 };
 
 struct yarn_tree_process {
     struct yarn_tree_process *next; /* of the same bucket */
@@ -45,7 +54,11 @@ struct yarn_tree_process {
     size_t nr_mappings, max_mappings;
     struct yarn_tree_thread *threads; /* owned: those that live */
     size_t nr_threads, max_threads;
-    size_t nr_unseen;               /* at most so many of them have attached_ns */
+    size_t nr_unseen;     /* at most so many of them have attached_ns */
+    uint64_t switches_ns; /* since when its switches are known (switches) */
+    bool lacks_switches;  /* others from before were given up */
+    size_t nr_switches;   /* before it has a dump */
+    struct yarn_tree_switch switches[YARN_TREE_SWITCHES];
     struct yarn_followed *followed; /* owned; NULL: nothing is recorded of it yet */
     struct yarn_process_tree *tree; /* borrowed; NULL until then, as a rule (waits) */
 };
@@ -79,6 +92,12 @@ bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint3
 #define YARN_TREE_KERNEL "[kernel]"
 /* In the place of arguments that could not be read. */
 #define YARN_TREE_UNREAD "…"
+
+/* The image has one that is not ended. */
+static inline bool yarn_tree_process_has_dump(const struct yarn_tree_process *process)
+{
+    return process->followed && yarn_process_dump_is_begun(&process->followed->dump);
+}
 
 /* What it runs, as /proc shows it now. `keep` gives a path that lasts. A negative errno: it has
  * gone, or is not ours to be read. */

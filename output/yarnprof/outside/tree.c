@@ -8,6 +8,7 @@
 #include "core/sys/clock.h"
 #include "output/yarnprof/outside/following.h"
 #include "output/yarnprof/outside/root.h"
+#include "output/yarnprof/outside/switches.h"
 #include "output/yarnprof/outside/waits.h"
 
 enum { PATHS_BYTES = 64 << 20, FIRST_KEYS = 256, KEYS_MAX = 1 << 20 };
@@ -106,6 +107,7 @@ int yarn_process_tree_add_thread(struct yarn_process_tree *tree, pid_t pid, pid_
     thread.time_ns = process->facts.start_ns;
     thread.attached_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     process->nr_unseen++;
+    process->switches_ns = thread.attached_ns;
     yarn_target_thread_name(&process->target, tid, thread.name, sizeof thread.name);
     if (!yarn_tree_process_add_thread(process, &thread))
         return -ENOMEM;
@@ -281,12 +283,34 @@ static void on_lost(struct yarn_process_tree *tree, const struct yarn_typed_reco
 {
     struct yarn_tree_process *process = find(tree, record->perf.pid);
     yarn_tree_waits_lose(tree, record->perf.time);
+    yarn_tree_switches_lose(tree, record->perf.time);
     bool is_counted = tree->session->report.features & YARN_ATTR_LOST;
     /* Why not where it is counted: such a record is of all events of its ring. */
     if (is_counted || !process || !process->followed || !process->has_program)
         return;
     tree->nr_lost += record->lost.count;
     yarn_tree_feed(process, record);
+}
+
+static bool switches_are_asked_for(const struct yarn_process_tree *tree)
+{
+    return tree->job->options.texts[YARN_OPTION_SCHED] !=
+           yarn_option_row(YARN_OPTION_SCHED)->default_text;
+}
+
+static void on_switch(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
+{
+    struct yarn_tree_process *process = find(tree, record->perf.pid);
+    if (!process)
+        return;
+    bool has_dump = yarn_tree_process_has_dump(process);
+    if (!has_dump)
+        yarn_tree_switches_keep(process, record);
+    if (has_dump ||
+        (yarn_tree_waits_are_on(tree) && process->has_program && yarn_tree_follow(tree, process)))
+        yarn_tree_feed(process, record);
+    if (!has_dump && process->has_program && switches_are_asked_for(tree))
+        (void)yarn_tree_begin_following(tree, process);
 }
 
 static void on_other(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
@@ -302,7 +326,7 @@ static const handle_fn handlers[YARN_RECORD_TYPE_COUNT] = {
     [YARN_RECORD_SAMPLE] = on_sample,  [YARN_RECORD_MMAP] = on_mapping,
     [YARN_RECORD_COMM] = on_comm,      [YARN_RECORD_FORK] = on_birth,
     [YARN_RECORD_EXIT] = on_end,       [YARN_RECORD_LOST] = on_lost,
-    [YARN_RECORD_THROTTLE] = on_other, [YARN_RECORD_SWITCH] = yarn_tree_waits_on_switch,
+    [YARN_RECORD_THROTTLE] = on_other, [YARN_RECORD_SWITCH] = on_switch,
     [YARN_RECORD_OTHER] = NULL,        [YARN_RECORD_UNKNOWN] = on_other,
 };
 
@@ -311,6 +335,8 @@ static void on_record(void *self, const struct yarn_typed_record *record)
     struct yarn_process_tree *tree = self;
     tree->read_ns = yarn_u64_max(tree->read_ns, record->perf.time);
     yarn_tree_times_record(&tree->times, record);
+    if (tree->times.is_cut && !tree->are_switches_cut)
+        yarn_tree_switches_cut(tree);
     if (handlers[record->type])
         handlers[record->type](tree, record);
 }
@@ -371,6 +397,7 @@ void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns)
         tree->written_ns = now_ns;
         yarn_tree_write(tree);
     }
+    yarn_tree_switches_read_times(tree, now_ns);
     visit(tree, yarn_followed_store);
     if (!yarn_image_cache_is_due(&tree->shared.images))
         return;
@@ -386,6 +413,7 @@ void yarn_process_tree_pause(struct yarn_process_tree *tree, uint64_t now_ns,
 {
     struct yarn_tree_process *process = NULL;
     yarn_tree_waits_stop(tree, now_ns);
+    yarn_tree_switches_stop(tree, now_ns);
     tree->pause = (struct yarn_tree_pause){.is_off = true, .off_ns = now_ns, .off_by = cause};
     while ((process = yarn_processes_next(&tree->processes, process))) {
         process->off_cpu_ns = process->target.cpu_ns;
@@ -402,6 +430,7 @@ void yarn_process_tree_resume(struct yarn_process_tree *tree, uint64_t now_ns,
     tree->pause.on_ns = now_ns;
     tree->pause.on_by = cause;
     yarn_tree_waits_start(tree);
+    yarn_tree_switches_start(tree, now_ns);
     while ((process = yarn_processes_next(&tree->processes, process))) {
         process->skipped_ns += process->target.cpu_ns - process->off_cpu_ns;
         if (process->followed)

@@ -45,7 +45,9 @@ struct yarn_process_tree {
     struct yarn_table path_at; /* hash of a path -> where it stands in that */
     struct yarn_pipeline_shared shared;
     struct yarn_unfollowed unfollowed;
-    pid_t first_pid;   /* of the command */
+    pid_t first_pid;       /* of the command */
+    uint64_t times_due_ns; /* when those of threads are read again (switches) */
+    bool are_switches_cut; /* too many came, and there are none any more */
     bool has_all;      /* every process of the machine, but the calling one; else those that descend
                         * from the ones that were added */
     uint64_t nr_lost;  /* samples, as far as a dump says so */

@@ -35,15 +35,6 @@ void yarn_tree_waits_add(struct yarn_process_tree *tree, struct yarn_tree_proces
         yarn_waits_add(&sampler_of(process)->waits, tid, now());
 }
 
-void yarn_tree_waits_on_switch(struct yarn_process_tree *tree,
-                               const struct yarn_typed_record *record)
-{
-    struct yarn_tree_process *process = yarn_processes_find(&tree->processes, record->perf.pid);
-    if (yarn_tree_waits_are_on(tree) && process && process->has_program &&
-        yarn_tree_follow(tree, process))
-        yarn_tree_feed(process, record);
-}
-
 /* ---- all of them ---- */
 
 typedef void (*each_fn)(struct yarn_off_cpu *off_cpu, uint64_t time_ns);

@@ -18,9 +18,7 @@ struct yarn_tree_waits yarn_tree_waits_of(const struct yarn_job *job);
 void yarn_tree_waits_add(struct yarn_process_tree *tree, struct yarn_tree_process *process,
                          uint32_t tid);
 
-/* Records of switches, and that some may be missing. */
-void yarn_tree_waits_on_switch(struct yarn_process_tree *tree,
-                               const struct yarn_typed_record *record);
+/* Switch records may be missing. */
 void yarn_tree_waits_lose(struct yarn_process_tree *tree, uint64_t time_ns);
 
 /* With the recording as a whole. */

@@ -203,8 +203,7 @@ static void print_switches(const struct yarn_profile_dump *dump, const struct ya
                yarn_span_as_text(sched->reason));
     if (!cut_ns)
         return;
-    print_pair(out, "  cut out", "%s, while there were more than asked for",
-               yarn_number_duration(cut_ns).text);
+    print_pair(out, "  cut out", "%s, as they were too many", yarn_number_duration(cut_ns).text);
 }
 
 /* Where it had to share a counter: what it would have counted on one of its own. */

@@ -232,8 +232,8 @@ static void print_notes(const struct yarn_sched_view *view, const struct yarn_ou
     if (missing.cut_ns)
         yarn_out_warn(
             out,
-            "switches were cut out for %s, while there were more than YARN_SCHED allows: what "
-            "threads did then is known in sum at most",
+            "switches were cut out for %s, as they were too many: what threads did then is known "
+            "in sum at most",
             yarn_number_duration(missing.cut_ns).text);
     if (missing.lost)
         yarn_out_warn(out, "%s lost: what threads did meanwhile is known in sum at most",

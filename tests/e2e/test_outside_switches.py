@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`sched` of what was recorded from outside, against hosts that know."""
+
+import pathlib
+import time
+import unittest
+
+import harness
+from outside import Case, KNOWN, PINGPONG, name_of
+from test_switches import SLEEPER, WAITERS, check_sleeper, check_waiters, table_of
+
+
+class OutsideSwitches(Case):
+    def rows_of(self, run):
+        return {row["tid"]: row for row in table_of(run.dumps)["threads"]}
+
+    def test_runnable_is_the_schedstat_of_threads(self):
+        check_sleeper(self, self.record([SLEEPER, 2500]))
+
+    def test_of_many_threads_what_is_not_known_is_unknown(self):
+        check_waiters(self, self.record([WAITERS, 200, 2500]))
+
+    def test_each_process_of_a_tree_has_its_own(self):
+        """Two children at a time run for 100 ms each, with a pause of 0.2 ms after each 0.1 ms of that. What the dumps
+        of ended children lack is at most from the last reading of their times on."""
+        run = self.record([KNOWN, 4, 100000, "pauses"])
+        rows = self.rows_of(run)
+        known = [[int(word) for word in line.split()] for line in run.stdout.decode().splitlines()[:-1]]
+        self.assertEqual(len(known), 4)
+        for pid, used_ns, ran_ns in known:
+            row = rows[pid]
+            print({state: round(row[state] / 1e6, 1) for state in row if state.endswith("_ns")})
+            self.assertGreater(row["switches"], 300)
+            self.assertLess(row["running_ns"], 1.02 * used_ns)
+            self.assertGreater(row["running_ns"] + row["switching_ns"] + row["unknown_ns"], 0.98 * ran_ns)
+            self.assertGreater(row["blocked_ns"] + row["unknown_ns"], 300 * 200e3)
+            self.assertLess(row["unknown_ns"], 0.5 * row["life_ns"])
+
+    def test_before_a_process_has_a_dump_few_are_kept_and_others_said_to_be_unknown(self):
+        run = self.record([KNOWN, 1, 100000, "pauses"], "-F", "20")
+        (pid, _, _), = [map(int, line.split()) for line in run.stdout.decode().splitlines()[:-1]]
+        table = table_of(run.dumps)
+        (row,) = [row for row in table["threads"] if row["tid"] == pid]
+        self.assertGreater(table["notes"]["cut_ns"], 0)
+        self.assertGreaterEqual(row["unknown_ns"], table["notes"]["cut_ns"])
+
+    def test_there_are_none_any_more_where_they_are_too_many(self):
+        run = self.record(["sh", "-c", f"{PINGPONG} 60000; {KNOWN} 1 50000"])
+        self.assertGreater(table_of(run.dumps)["notes"]["cut_ns"], 0)
+        scheds = {name_of(dump["process"]): dump["sched"] for dump in self.infos(run)}
+        self.assertEqual((scheds["known"]["got"], scheds["known"]["reason"]),
+                         ("off", "they were too many and given up before"))
+
+    def test_asked_for_they_are_worth_a_dump(self):
+        argv = ["sh", "-c", "sleep 0.3; sleep 0.3; true"]
+        names = lambda run: sorted(name_of(dump["process"]) for dump in self.infos(run))
+        self.assertNotIn("sleep", names(self.record(argv, "-F", "1")))
+        run = self.record(argv, "-F", "1", "--sched=switch")
+        self.assertEqual(names(run).count("sleep"), 2)
+        rows = self.rows_of(run)
+        for dump in self.infos(run):
+            if name_of(dump["process"]) == "sleep":
+                row = rows[dump["process"]["pid"]]
+                self.assertGreater(row["blocked_ns"] + row["unknown_ns"], 290e6)
+                self.assertLess(row["running_ns"], 100e6)
+
+    def test_left_out_they_are_not_there(self):
+        run = self.record([KNOWN, 1, 50000], "--sched=off")
+        self.assertEqual({dump["sched"]["got"] for dump in self.infos(run)}, {"off"})
+
+    def test_of_a_running_process(self):
+        """Its threads are unknown until they are first seen to run."""
+        process = harness.start([SLEEPER, 3000], self.folder(), preload=False)
+        self.addCleanup(process.communicate)
+        time.sleep(0.3)
+        ran = lambda: {int(path.parent.name): int(path.read_text().split()[0])
+                       for path in pathlib.Path(f"/proc/{process.pid}/task").glob("*/schedstat")}
+        before, folder = ran(), self.folder()
+        harness.yarnprof("record", "-p", process.pid, "--duration=1500ms", "-o", f"{folder}/")
+        after = ran()
+        rows = {row["tid"]: row for row in table_of(folder)["threads"]}
+        self.assertEqual(len(rows), 4)
+        busy = [tid for tid in after if after[tid] - before[tid] > 100e6]
+        self.assertEqual(len(busy), 2)
+        for tid in busy:
+            row = rows[tid]
+            print({state: round(row[state] / 1e6, 1) for state in row if state.endswith("_ns")})
+            self.assertLess(row["running_ns"], 1.01 * (after[tid] - before[tid]))
+            self.assertGreater(row["running_ns"] + row["unknown_ns"], 0.7 * (after[tid] - before[tid]))
+            self.assertLess(row["unknown_ns"], 0.3 * row["life_ns"])
+
+    def test_of_a_stop_there_is_what_the_kernel_has_in_sum(self):
+        check_sleeper(self, self.record([SLEEPER, 1500], "--delay=500ms"))
+
+
+if __name__ == "__main__":
+    unittest.main()
