@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
+#include "output/analysis/time/completeness.h"
 #include "output/base/array.h"
 #include "output/export/export.h"
 #include "output/export/firefox_tables.h"
@@ -364,25 +365,26 @@ static void put_units(struct yarn_json *json)
     yarn_json_end_object(json);
 }
 
-/* Which the profiler shows with what it says about a profile. */
+/* Completeness, which the profiler shows with what it says about a profile. */
 static void put_extra(const struct firefox *firefox)
 {
     struct yarn_json *json = firefox->json;
-    const struct yarn_profile *profile = firefox->export->profile;
-    uint64_t kernel_ns = 0;
-    for (size_t i = 0; i < profile->nr_dumps; i++)
-        kernel_ns += profile->dumps[i].trust.kernel_ns;
-    if (!kernel_ns)
+    struct yarn_completeness completeness = yarn_completeness_of(firefox->export->profile);
+    if (!completeness.count)
         return;
     yarn_json_begin_array(json, "extra");
     yarn_json_begin_object(json, NULL);
-    yarn_json_text(json, "label", "Not sampled");
+    yarn_json_text(json, "label", "Missing");
     yarn_json_begin_array(json, "entries");
-    yarn_json_begin_object(json, NULL);
-    yarn_json_text(json, "label", "CPU time in the kernel");
-    yarn_json_text(json, "format", "duration");
-    yarn_json_real(json, "value", (double)kernel_ns / (double)YARN_NS_PER_MS);
-    yarn_json_end_object(json);
+    for (size_t i = 0; i < completeness.count; i++) {
+        const struct yarn_completeness_row *row = &completeness.rows[i];
+        bool is_time = row->unit == YARN_COMPLETENESS_NS;
+        yarn_json_begin_object(json, NULL);
+        yarn_json_text(json, "label", row->what);
+        yarn_json_text(json, "format", is_time ? "duration" : "integer");
+        yarn_json_real(json, "value", (double)row->count / (is_time ? (double)YARN_NS_PER_MS : 1));
+        yarn_json_end_object(json);
+    }
     yarn_json_end_array(json);
     yarn_json_end_object(json);
     yarn_json_end_array(json);

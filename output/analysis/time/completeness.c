@@ -57,6 +57,9 @@ static void add_unsampled(struct yarn_completeness *completeness,
         add(completeness, yarn_unsampled_key((enum yarn_unsampled_reason)i),
             yarn_unsampled_word((enum yarn_unsampled_reason)i), YARN_COMPLETENESS_NS, parts.ns[i],
             percent_of(parts.ns[i], trust->cpu_ns));
+    add(completeness, "stopped_cpu_ns", "of CPU time passed while recording was stopped",
+        YARN_COMPLETENESS_NS, trust->off_cpu_ns,
+        percent_of(trust->off_cpu_ns, trust->cpu_ns + trust->off_cpu_ns));
     uint64_t unread_ns = yarn_children_unread_ns(profile);
     add(completeness, "children_unread_ns", "of CPU time of children is in no dump read here",
         YARN_COMPLETENESS_NS, unread_ns, percent_of(unread_ns, trust->cpu_ns + unread_ns));

@@ -340,6 +340,10 @@ class Missing(WithDumps):
             meta = dict(opened.execute("SELECT key, value FROM meta"))
         info = json.loads(self.good("info", "--format=json", path))
         self.assertEqual(info["completeness"], list(completeness.values()))
+        (extra,) = json.loads(self.good("export", "--to=firefox", path))["meta"]["extra"]
+        self.assertEqual({entry["label"]: entry["value"] * (10**6 if entry["format"] == "duration" else 1)
+                          for entry in extra["entries"]},
+                         {row["what"]: row["count"] for row in completeness.values()})
         self.assertIn("  700.0 ms of blocked time was not looked at", self.good("info", path))
         for row in completeness.values():
             self.assertIn(f"  {row['what']}", verdict)
@@ -440,6 +444,8 @@ class Missing(WithDumps):
                       "of CPU time passed\n", self.good("report", stopped))
         notes = json.loads(self.good("report", "--format=json", stopped))["notes"]
         self.assertEqual((notes["stopped_ns"], notes["stopped_cpu_ns"]), (30_000_000, 15_000_000))
+        self.assertIn("15.0 ms  of CPU time passed while recording was stopped (60.00 %)",
+                      self.good("verify", "--trust", stopped))
         self.assertNotIn("stopped for", self.good("report", self.app))
         self.assertIn("<span>75.0 % of the time recording was stopped</span>",
                       self.good("flamegraph", stopped))
