@@ -133,7 +133,7 @@ void yarn_process_dump_flush(struct yarn_process_dump *dump)
 static void write_end(struct yarn_process_dump *dump, enum yarn_dump_end_reason reason, int status)
 {
     struct yarn_dump_end end = {
-        .time_ns = yarn_clock_ns(YARN_TIME_MONOTONIC),
+        .time_ns = dump->ended_ns ? dump->ended_ns : yarn_clock_ns(YARN_TIME_MONOTONIC),
         .reason = reason,
         .status = status,
     };

@@ -26,7 +26,8 @@ struct yarn_process_dump {
     struct yarn_dump_writer *writer;              /* owned; NULL until the dump is begun */
     size_t nr_messages_written, nr_messages_kept; /* given to the writer; in the file */
     bool has_tried;                               /* to begin it; there is no second try */
-    bool is_early; /* its file is there, though there is nothing to store */
+    bool is_early;     /* its file is there, though there is nothing to store */
+    uint64_t ended_ns; /* when the process did; 0: as the dump does */
     struct yarn_dump_file file;
 };
 

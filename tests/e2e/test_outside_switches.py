@@ -6,7 +6,7 @@ import time
 import unittest
 
 import harness
-from outside import Case, KNOWN, PINGPONG, name_of
+from outside import Case, KNOWN, PINGPONG, SPLIT, key_of, name_of
 from test_switches import SLEEPER, WAITERS, check_sleeper, check_waiters, table_of
 
 
@@ -35,6 +35,22 @@ class OutsideSwitches(Case):
             self.assertGreater(row["running_ns"] + row["switching_ns"] + row["unknown_ns"], 0.98 * ran_ns)
             self.assertGreater(row["blocked_ns"] + row["unknown_ns"], 300 * 200e3)
             self.assertLess(row["unknown_ns"], 0.5 * row["life_ns"])
+
+    def test_who_is_never_switched_runs_all_its_life(self):
+        """Programs of a millisecond, and what executes them: their lives end as they ended."""
+        run = self.record(["sh", "-c", f"for i in 1 2 3 4 5 6 7 8 9 10; do {SPLIT} 0 >/dev/null; done"], "-F", "5000")
+        infos = {(dump["process"]["pid"], name_of(dump["process"])): dump for dump in self.infos(run)}
+        rows = [row for row in table_of(run.dumps)["threads"] if (row["pid"], row["comm"]) in infos]
+        self.assertGreater(len(rows), 5)
+        for row in rows:
+            cpu_ns = infos[row["pid"], row["comm"]]["trust"]["cpu_ns"]
+            self.assertGreater(row["running_ns"] + row["switching_ns"] + row["unknown_ns"], 0.95 * cpu_ns - 100e3)
+            if not row["switches"]:
+                self.assertGreater(row["running_ns"], 0.98 * row["life_ns"] - 100e3)
+        ends = {tuple(key_of(image).values()): image["end_ns"] for image in self.processes(run)}
+        starts = [(tuple(image["predecessor"].values()), image["start_ns"]) for image in self.processes(run)
+                  if image["predecessor"]]
+        self.assertEqual([key for key, start_ns in starts if start_ns < ends.get(key, 0)], [])
 
     def test_before_a_process_has_a_dump_few_are_kept_and_others_said_to_be_unknown(self):
         run = self.record([KNOWN, 1, 100000, "pauses"], "-F", "20")

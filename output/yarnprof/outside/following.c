@@ -270,6 +270,7 @@ void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_proces
         uint64_t end_ns = yarn_u64_max(tree->read_ns, tree->ended_ns);
         yarn_off_cpu_stop(&process->followed->pipeline.off_cpu, end_ns);
         yarn_tree_switches_end(process, end_ns);
+        process->followed->dump.ended_ns = end_ns;
         if (yarn_tree_process_has_dump(process)) /* its row has the time of all of them */
             (void)yarn_pipeline_store_queued(&process->followed->pipeline, UINT64_MAX);
     }

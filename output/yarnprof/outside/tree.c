@@ -220,6 +220,15 @@ static void on_end(struct yarn_process_tree *tree, const struct yarn_typed_recor
         end_process(tree, process, YARN_DUMP_END_EXIT, -1);
 }
 
+/* As an image begins its thread is on a core, and has not just come. */
+static void keep_first(struct yarn_tree_process *process, const struct yarn_typed_record *record)
+{
+    struct yarn_typed_record on = *record;
+    on.type = YARN_RECORD_SWITCH;
+    on.switched.is_out = on.switched.is_preempted = false;
+    yarn_tree_switches_keep(process, &on);
+}
+
 static void on_exec(struct yarn_process_tree *tree, struct yarn_tree_process *process,
                     const struct yarn_typed_record *record)
 {
@@ -229,6 +238,7 @@ static void on_exec(struct yarn_process_tree *tree, struct yarn_tree_process *pr
     yarn_tree_end_image(tree, process, YARN_DUMP_END_EXEC, -1);
     yarn_tree_process_exec(process, record->perf.time);
     yarn_tree_times_on_exec(&tree->times, process, record);
+    keep_first(process, record);
     memcpy(first.name, record->comm.name, sizeof first.name);
     memcpy(process->run_as, record->comm.name, sizeof process->run_as);
     if (!yarn_tree_process_add_thread(process, &first))
