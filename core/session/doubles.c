@@ -71,9 +71,8 @@ static bool is_same_occurrence(struct yarn_session_doubles *doubles,
     return is_second;
 }
 
-bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
-                              const struct yarn_typed_record *record, uint32_t number,
-                              bool samples_each)
+static bool has(struct yarn_session_doubles *doubles, const struct yarn_typed_record *record,
+                uint32_t number, bool samples_each)
 {
     /* What was lost of a ring is nobody's: it is counted whoever wrote it. */
     if (record->type == YARN_RECORD_LOST)
@@ -95,6 +94,15 @@ bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
         put(doubles, &doubles->lives, record->task.tid, (child | 1) + 1);
     }
     return false;
+}
+
+bool yarn_session_doubles_has(struct yarn_session_doubles *doubles,
+                              const struct yarn_typed_record *record, uint32_t number,
+                              bool samples_each)
+{
+    bool is_double = has(doubles, record, number, samples_each);
+    doubles->has_any |= is_double;
+    return is_double;
 }
 
 void yarn_session_doubles_close(struct yarn_session_doubles *doubles)

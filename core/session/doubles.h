@@ -26,6 +26,7 @@ struct yarn_session_doubles {
     struct yarn_table
         writers;             /* thread, its life, cpu and number of the event -> id of the event */
     struct yarn_table lives; /* thread -> number of its life, odd once it has ended */
+    bool has_any;            /* a record has come twice */
     struct yarn_session_latest latest[YARN_SESSION_DOUBLES_LATEST];
 };
 

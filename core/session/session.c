@@ -427,6 +427,11 @@ struct yarn_perf_count yarn_session_count(const struct yarn_session *session, ui
     return attachment->count ? attachment->count(session, number) : (struct yarn_perf_count){0};
 }
 
+bool yarn_session_counts_twice(const struct yarn_session *session)
+{
+    return session->doubles && session->doubles->has_any;
+}
+
 uint64_t yarn_session_switching_ns(struct yarn_session *session, uint32_t number, uint64_t cpu_ns)
 {
     const struct yarn_attachment *attachment = session->report.attachment;

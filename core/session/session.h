@@ -59,6 +59,10 @@ size_t yarn_session_watched(const struct yarn_session *session, struct pollfd *r
  * of the threads: less running time says that the event had to share a counter. */
 struct yarn_perf_count yarn_session_count(const struct yarn_session *session, uint32_t number);
 
+/* Whether some threads have two events of a kind, and are in these sums twice: they were made while
+ * events were attached to the others. */
+bool yarn_session_counts_twice(const struct yarn_session *session);
+
 /* Of the cpu_ns that the host's threads used since the enable, what passed while no event `number`
  * of theirs ran: the kernel takes it off a core before it switches to another thread, and puts it
  * on again after. 0 where that is not known. It costs what a count costs. */

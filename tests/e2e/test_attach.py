@@ -121,6 +121,22 @@ class Running(Case):
                 self.assertGreater(shares.get(f"relay_{i}", 0), 4, shares)
         self.assertEqual(process.wait(), 3)
 
+    def test_threads_that_are_found_twice_are_counted_once(self):
+        """Some have the events of the thread that made them, and were given their own before its record was read."""
+        for _ in range(3):
+            process = self.begin([RELAYS, "1", "10"])
+            time.sleep(0.1)
+            run = self.attach(process.pid)
+            self.assertEqual(run.status, 0)
+            _, _, used = os.wait4(process.pid, 0)
+            process.returncode = 3
+            used_ns = (used.ru_utime + used.ru_stime) * 1e9
+            tree = harness.report(run.dumps)["tree"]
+            for key in ("cpu_ns", "sampled_ns", "counted_ns"):
+                print(f"{key}: {tree[key] / used_ns:.3f}")
+                self.assertLess(tree[key], 1.05 * used_ns)
+            self.assertGreater(tree["cpu_ns"], 0)
+
     @unittest.skipUnless(os.getuid(), "root may record every process")
     def test_another_user_s_process_is_refused_in_words(self):
         if not os.path.exists("/proc/1") or os.stat("/proc/1").st_uid == os.getuid():

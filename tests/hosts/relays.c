@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A host whose threads hand their work on: in each of eight relays a thread works for 10 ms, makes
- * the next one and ends. `relays SECONDS`, of CPU time. Each relay works in a function of its own,
- * for an eighth of all.
+ * the next one and ends. `relays SECONDS [PARTS]`, of CPU time; each thread works for one of so
+ * many parts of 10 ms. Each relay works in a function of its own, for an eighth of all.
  */
 #include <pthread.h>
 #include <stdatomic.h>
@@ -17,11 +17,12 @@ enum { RELAYS = 8 };
 
 static _Atomic int is_over;
 static _Atomic unsigned nr_left = RELAYS;
+static uint64_t nr_steps = YARN_HOST_STEPS_PER_UNIT;
 
 #define RELAY(number)                                                                              \
     __attribute__((noinline)) static uint64_t relay_##number(uint64_t seed)                        \
     {                                                                                              \
-        return yarn_host_work(1, seed, 2 * (number) + 11);                                         \
+        return yarn_host_steps(nr_steps, seed, 2 * (number) + 11);                                 \
     }
 RELAY(0)
 RELAY(1)
@@ -49,8 +50,9 @@ static void *run(void *relay)
 
 int main(int argc, char **argv)
 {
-    if (argc != 2)
+    if (argc != 2 && argc != 3)
         return 2;
+    nr_steps /= argc == 3 ? strtoul(argv[2], NULL, 10) : 1;
     for (uintptr_t i = 0; i < RELAYS; i++) {
         pthread_t first;
         if (pthread_create(&first, NULL, run, (void *)i) || pthread_detach(first))

@@ -32,11 +32,10 @@ __attribute__((always_inline)) static inline uint64_t yarn_host_leap(uint64_t nr
     return value;
 }
 
-__attribute__((always_inline)) static inline uint64_t yarn_host_work(uint64_t nr_units,
-                                                                     uint64_t seed, uint64_t step)
+__attribute__((always_inline)) static inline uint64_t yarn_host_steps(uint64_t nr_steps,
+                                                                      uint64_t seed, uint64_t step)
 {
     uint64_t value = seed;
-    uint64_t nr_steps = nr_units * YARN_HOST_STEPS_PER_UNIT;
     if (yarn_host_leaps)
         return yarn_host_leap(nr_steps, seed, step);
     for (uint64_t i = 0; i < nr_steps; i++) {
@@ -45,4 +44,10 @@ __attribute__((always_inline)) static inline uint64_t yarn_host_work(uint64_t nr
         __asm__("" : "+r"(value));
     }
     return value;
+}
+
+__attribute__((always_inline)) static inline uint64_t yarn_host_work(uint64_t nr_units,
+                                                                     uint64_t seed, uint64_t step)
+{
+    return yarn_host_steps(nr_units * YARN_HOST_STEPS_PER_UNIT, seed, step);
 }

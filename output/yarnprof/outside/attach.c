@@ -13,10 +13,17 @@
 #include "output/yarnprof/outside/tasks.h"
 #include "output/yarnprof/outside/wanted.h"
 
-enum { ROUNDS_MAX = 200, THREADS_MORE = 1024, LATER_LOOKS = 2 };
+/* Why more than one list without news: the kernel's leaves out threads while others end. */
+enum { ROUNDS_MAX = 200, QUIET_ROUNDS = 3, THREADS_MORE = 1024, LATER_LOOKS = 5 };
 
 /* After the rounds, since the first: a thread that was born of none that was attached to. */
-static const uint64_t later_looks_ns[LATER_LOOKS] = {20 * YARN_NS_PER_MS, 200 * YARN_NS_PER_MS};
+static const uint64_t later_looks_ns[LATER_LOOKS] = {20 * YARN_NS_PER_MS, 60 * YARN_NS_PER_MS,
+                                                     200 * YARN_NS_PER_MS, 600 * YARN_NS_PER_MS,
+                                                     2 * YARN_NS_PER_SECOND};
+
+struct thread {
+    pid_t pid, tid;
+};
 
 struct attaching {
     struct yarn_recorder_outside recorder;
@@ -27,9 +34,11 @@ struct attaching {
     size_t max_tids;
     pid_t *refused; /* owned: threads that are not tried again */
     size_t nr_refused, max_refused;
-    int refusal;         /* the negative errno of one of them */
-    size_t nr_uncovered; /* threads that were not attached to, once the rounds were over */
-    bool is_unfinished;  /* a thread has gone while it was attached to: what it made is not known */
+    int refusal;  /* the negative errno of one of them */
+    pid_t *ended; /* owned: in this look, that may still be in the list */
+    size_t nr_ended, max_ended;
+    struct thread *uncovered; /* owned: that live, and may not have all events */
+    size_t nr_uncovered, max_uncovered;
 };
 
 static volatile sig_atomic_t is_interrupted;
@@ -63,12 +72,23 @@ static int list_threads(struct attaching *attaching, pid_t pid)
     return count > (int)attaching->max_tids ? (int)attaching->max_tids : count;
 }
 
-static bool is_refused(const struct attaching *attaching, pid_t tid)
+static bool has(const pid_t *tids, size_t count, pid_t tid)
 {
-    for (size_t i = 0; i < attaching->nr_refused; i++)
-        if (attaching->refused[i] == tid)
+    for (size_t i = 0; i < count; i++)
+        if (tids[i] == tid)
             return true;
     return false;
+}
+
+static bool is_refused(const struct attaching *attaching, pid_t tid)
+{
+    return has(attaching->refused, attaching->nr_refused, tid);
+}
+
+static bool is_covered(const struct attaching *attaching, pid_t pid, pid_t tid)
+{
+    return yarn_process_tree_has_thread(&attaching->recorder.tree, pid, tid) ||
+           is_refused(attaching, tid) || has(attaching->ended, attaching->nr_ended, tid);
 }
 
 static void refuse(struct attaching *attaching, pid_t tid, int err)
@@ -79,66 +99,80 @@ static void refuse(struct attaching *attaching, pid_t tid, int err)
         return;
 }
 
-/* 1 where it was attached to. */
-static int attach_thread(struct attaching *attaching, pid_t pid, pid_t tid)
+static void attach_thread(struct attaching *attaching, pid_t pid, pid_t tid)
 {
     struct yarn_recorder_outside *recorder = &attaching->recorder;
-    if (yarn_process_tree_has_thread(&recorder->tree, pid, tid) || is_refused(attaching, tid))
-        return 0;
+    if (is_covered(attaching, pid, tid))
+        return;
     int err = recorder->request.of_cores ? 0 : yarn_session_attach_thread(&recorder->session, tid);
     if (!err)
         err = yarn_process_tree_add_running(&recorder->tree, pid);
     if (!err)
         err = yarn_process_tree_add_thread(&recorder->tree, pid, tid);
-    if (!err)
-        return 1;
     if (err == -ESRCH || err == -ENOENT)
-        attaching->is_unfinished = true;
-    else
+        err = YARN_ARRAY_PUT(&attaching->ended, &attaching->nr_ended, &attaching->max_ended, &tid);
+    if (err)
         refuse(attaching, tid, err);
-    return 0;
 }
 
-/* The number of threads that are new; a negative errno. */
-static int attach_round(struct attaching *attaching)
+typedef void each_fn(struct attaching *attaching, pid_t pid, pid_t tid);
+
+/* Of the threads that the kernel lists now. */
+static int visit(struct attaching *attaching, each_fn *each)
 {
-    int found = 0, err = yarn_tasks_list(&attaching->tasks);
-    attaching->is_unfinished = false;
+    int err = yarn_tasks_list(&attaching->tasks);
     for (size_t i = 0; !err && i < attaching->tasks.count; i++) {
         int count = list_threads(attaching, attaching->tasks.pids[i]);
         for (int k = 0; k < count; k++)
-            found += attach_thread(attaching, attaching->tasks.pids[i], attaching->tids[k]);
+            each(attaching, attaching->tasks.pids[i], attaching->tids[k]);
     }
-    yarn_recorder_outside_drain(&attaching->recorder);
-    return err ? err : found;
+    return err;
 }
 
-/* Threads that live, and are neither attached to nor refused. */
-static size_t count_uncovered(struct attaching *attaching)
+static void note_uncovered(struct attaching *attaching, pid_t pid, pid_t tid)
 {
-    size_t nr_uncovered = 0;
-    for (size_t i = 0; i < attaching->tasks.count; i++) {
-        pid_t pid = attaching->tasks.pids[i];
-        int count = list_threads(attaching, pid);
-        for (int k = 0; k < count; k++)
-            nr_uncovered +=
-                !yarn_process_tree_has_thread(&attaching->recorder.tree, pid, attaching->tids[k]) &&
-                !is_refused(attaching, attaching->tids[k]);
-    }
-    return nr_uncovered;
+    const struct thread thread = {pid, tid};
+    if (!is_covered(attaching, pid, tid) &&
+        YARN_ARRAY_PUT(&attaching->uncovered, &attaching->nr_uncovered, &attaching->max_uncovered,
+                       &thread))
+        refuse(attaching, tid, -ENOMEM);
 }
 
-/* A later look may find what this one has not. */
+/* Why the births that lie in the rings are read first: who is given events that it has inherited
+ * has two of each, and so has all that it makes. */
+static int find_uncovered(struct attaching *attaching)
+{
+    size_t kept = 0;
+    attaching->nr_uncovered = 0;
+    int err = visit(attaching, note_uncovered);
+    if (err || !attaching->nr_uncovered)
+        return err;
+    yarn_recorder_outside_catch_up(&attaching->recorder);
+    for (size_t i = 0; i < attaching->nr_uncovered; i++)
+        if (!is_covered(attaching, attaching->uncovered[i].pid, attaching->uncovered[i].tid))
+            attaching->uncovered[kept++] = attaching->uncovered[i];
+    attaching->nr_uncovered = kept;
+    return 0;
+}
+
+/* Why at once, from the list: who hands on its work lives for a moment. A later look may find what
+ * this one has not. */
 static int attach_all(struct attaching *attaching)
 {
-    int found = 1;
-    size_t nr_rounds = 0;
-    for (; nr_rounds < ROUNDS_MAX && (found > 0 || attaching->is_unfinished); nr_rounds++)
-        found = attach_round(attaching);
-    attaching->nr_uncovered = nr_rounds == ROUNDS_MAX ? count_uncovered(attaching) : 0;
-    if (found < 0)
-        yarn_complain("record", "the list of processes could not be read (%s)", strerror(-found));
-    return found < 0 ? found : 0;
+    size_t nr_quiet = 0;
+    attaching->nr_ended = 0;
+    int err = find_uncovered(attaching);
+    for (size_t i = 0; !err && i < ROUNDS_MAX && nr_quiet < QUIET_ROUNDS && !is_interrupted; i++) {
+        if (attaching->nr_uncovered)
+            err = visit(attaching, attach_thread);
+        yarn_recorder_outside_drain(&attaching->recorder);
+        if (!err)
+            err = find_uncovered(attaching);
+        nr_quiet = attaching->nr_uncovered ? 0 : nr_quiet + 1;
+    }
+    if (err)
+        yarn_complain("record", "the list of processes could not be read (%s)", strerror(-err));
+    return err;
 }
 
 /* ---- the recording ---- */
@@ -301,6 +335,8 @@ int yarn_attach_run(struct yarn_attach *attach)
     yarn_tasks_close(&attaching.tasks);
     free(attaching.tids);
     free(attaching.refused);
+    free(attaching.ended);
+    free(attaching.uncovered);
     yarn_job_fini(&attaching.job);
     return status;
 }

@@ -196,8 +196,11 @@ static void read_counts(struct yarn_process_tree *tree)
             continue;
         struct yarn_perf_count count = yarn_session_count(tree->session, i);
         lost += count.lost;
-        if (i == tree->times.clock_event && !tree->session->request->of_cores)
-            tree->rows.tree.counted_ns = yarn_u64_minus(count.count, tree->kept_counted_ns);
+        if (i != tree->times.clock_event || tree->session->request->of_cores)
+            continue;
+        bool is_known = !yarn_session_counts_twice(tree->session);
+        tree->rows.tree.counted_ns =
+            is_known ? yarn_u64_minus(count.count, tree->kept_counted_ns) : 0;
     }
     tree->holder->account.nr_lost += yarn_u64_minus(lost, tree->nr_lost);
     tree->nr_lost = yarn_u64_max(lost, tree->nr_lost);

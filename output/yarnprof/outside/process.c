@@ -131,7 +131,8 @@ uint64_t yarn_tree_process_see_thread(struct yarn_tree_process *process, uint32_
     return attached_ns;
 }
 
-bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint32_t tid)
+const struct yarn_tree_thread *yarn_tree_process_thread(const struct yarn_tree_process *process,
+                                                        uint32_t tid)
 {
     return find_thread(process, tid);
 }

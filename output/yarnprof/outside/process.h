@@ -22,6 +22,7 @@ struct yarn_tree_thread {
     uint32_t tid, parent_tid;
     uint64_t time_ns;
     uint64_t attached_ns; /* as it ran, and no record of it was read yet; 0 */
+    uint64_t whole_ns;    /* what it makes from then on has all events; 0: it may lack some */
     char name[16];
 };
 
@@ -86,7 +87,9 @@ size_t yarn_tree_process_end_thread(struct yarn_tree_process *process, uint32_t 
 /* A record of the thread was read: since when it is attached to, at the first; else 0. */
 uint64_t yarn_tree_process_see_thread(struct yarn_tree_process *process, uint32_t tid);
 
-bool yarn_tree_process_has_thread(const struct yarn_tree_process *process, uint32_t tid);
+/* Until the next change. NULL: there is none. */
+const struct yarn_tree_thread *yarn_tree_process_thread(const struct yarn_tree_process *process,
+                                                        uint32_t tid);
 
 /* The program of a thread of the kernel. */
 #define YARN_TREE_KERNEL "[kernel]"

@@ -108,8 +108,7 @@ void yarn_recorder_outside_wait(const struct yarn_recorder_outside *recorder,
     yarn_drain_wait(&recorder->drain, others, nr_others, most_ns);
 }
 
-/* All of before now. */
-static void drain_all(struct yarn_recorder_outside *recorder)
+void yarn_recorder_outside_catch_up(struct yarn_recorder_outside *recorder)
 {
     uint64_t until_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     const struct timespec margin = {.tv_nsec = YARN_MERGE_MARGIN_NS};
@@ -124,7 +123,7 @@ void yarn_recorder_outside_flush(struct yarn_recorder_outside *recorder)
 {
     if (recorder->is_over)
         return;
-    drain_all(recorder);
+    yarn_recorder_outside_catch_up(recorder);
     yarn_process_tree_flush(&recorder->tree);
 }
 
@@ -135,7 +134,7 @@ void yarn_recorder_outside_pause(struct yarn_recorder_outside *recorder,
         return;
     yarn_session_pause(&recorder->session);
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
-    drain_all(recorder);
+    yarn_recorder_outside_catch_up(recorder);
     yarn_process_tree_pause(&recorder->tree, now_ns, cause);
     yarn_process_tree_flush(&recorder->tree);
     repeat_later(recorder);
@@ -146,7 +145,7 @@ void yarn_recorder_outside_resume(struct yarn_recorder_outside *recorder,
 {
     if (recorder->is_over || !recorder->tree.pause.is_off)
         return;
-    drain_all(recorder);
+    yarn_recorder_outside_catch_up(recorder);
     yarn_process_tree_resume(&recorder->tree, yarn_clock_ns(YARN_TIME_MONOTONIC), cause);
     yarn_session_enable(&recorder->session);
     repeat_later(recorder);

@@ -50,6 +50,9 @@ void yarn_recorder_outside_pause(struct yarn_recorder_outside *recorder,
 void yarn_recorder_outside_resume(struct yarn_recorder_outside *recorder,
                                   enum yarn_dump_coverage_cause cause);
 
+/* All up to now is read. */
+void yarn_recorder_outside_catch_up(struct yarn_recorder_outside *recorder);
+
 /* All up to now is in the dumps. */
 void yarn_recorder_outside_flush(struct yarn_recorder_outside *recorder);
 

@@ -75,7 +75,7 @@ static void compare(struct yarn_tree_times *times)
     struct yarn_tree_process *process = NULL;
     divide(times, times->reading.time_ns);
     times->reading.time_ns = 0;
-    if (times->nr_turns < COMPARED_TURNS)
+    if (times->nr_turns < COMPARED_TURNS || yarn_session_counts_twice(times->session))
         return;
     uint64_t spans_ns = times->cpu_ns - times->turns_ns;
     uint64_t switches_ns = yarn_u64_minus(times->reading.counted_ns, spans_ns);
@@ -94,7 +94,7 @@ static void read_count(struct yarn_tree_times *times)
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (times->clock_event == YARN_DUMP_NONE || times->session->request->of_cores ||
         times->reading.time_ns || now_ns < times->compared_ns ||
-        times->session->nr_events > COUNT_EVENTS_MAX)
+        times->session->nr_events > COUNT_EVENTS_MAX || yarn_session_counts_twice(times->session))
         return;
     times->compared_ns = now_ns + COMPARE_NS;
     times->reading.counted_ns = yarn_session_count(times->session, times->clock_event).count;

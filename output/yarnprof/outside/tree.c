@@ -13,6 +13,9 @@
 
 enum { PATHS_BYTES = 64 << 20, FIRST_KEYS = 256, KEYS_MAX = 1 << 20 };
 
+/* A thread has inherited its events some time before the record of its birth. */
+#define BIRTH_NS (YARN_NS_PER_MS / 10)
+
 int yarn_process_tree_open(struct yarn_process_tree *tree, const struct yarn_job *job,
                            const struct yarn_session *session)
 {
@@ -104,8 +107,11 @@ int yarn_process_tree_add_thread(struct yarn_process_tree *tree, pid_t pid, pid_
     struct yarn_tree_thread thread = {.tid = (uint32_t)tid};
     if (!process)
         return -ESRCH;
-    thread.time_ns = process->facts.start_ns;
+    const struct yarn_tree_thread *born = yarn_tree_process_thread(process, thread.tid);
+    thread.time_ns = born ? born->time_ns : process->facts.start_ns;
+    thread.parent_tid = born ? born->parent_tid : 0;
     thread.attached_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    thread.whole_ns = thread.attached_ns + BIRTH_NS;
     process->nr_unseen++;
     process->switches_ns = thread.attached_ns;
     yarn_target_thread_name(&process->target, tid, thread.name, sizeof thread.name);
@@ -118,7 +124,9 @@ int yarn_process_tree_add_thread(struct yarn_process_tree *tree, pid_t pid, pid_
 bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pid, pid_t tid)
 {
     const struct yarn_tree_process *process = find(tree, (uint32_t)pid);
-    return process && yarn_tree_process_has_thread(process, (uint32_t)tid);
+    const struct yarn_tree_thread *thread =
+        process ? yarn_tree_process_thread(process, (uint32_t)tid) : NULL;
+    return thread && (thread->whole_ns || tree->session->request->of_cores);
 }
 
 static void end_process(struct yarn_process_tree *tree, struct yarn_tree_process *process,
@@ -181,6 +189,16 @@ static void begin_process(struct yarn_process_tree *tree, const struct yarn_tree
     child->is_ignored |= !(tree->job->options.follow & YARN_FOLLOW_FORK);
 }
 
+/* What it has of the thread that made it. */
+static void take_after(struct yarn_tree_thread *thread, const struct yarn_tree_thread *maker)
+{
+    if (!maker)
+        return;
+    memcpy(thread->name, maker->name, sizeof thread->name);
+    if (maker->whole_ns && maker->whole_ns <= thread->time_ns)
+        thread->whole_ns = thread->time_ns;
+}
+
 static void on_birth(struct yarn_process_tree *tree, const struct yarn_typed_record *record)
 {
     struct yarn_tree_process *parent = find(tree, record->task.parent_pid);
@@ -190,7 +208,7 @@ static void on_birth(struct yarn_process_tree *tree, const struct yarn_typed_rec
         .time_ns = record->perf.time,
     };
     if (parent)
-        (void)strcpy(thread.name, yarn_tree_process_thread_name(parent, thread.parent_tid));
+        take_after(&thread, yarn_tree_process_thread(parent, thread.parent_tid));
     if (record->task.pid != record->task.parent_pid) {
         thread.parent_tid = 0;
         begin_process(tree, parent, record, &thread);
@@ -198,6 +216,9 @@ static void on_birth(struct yarn_process_tree *tree, const struct yarn_typed_rec
     }
     if (!parent)
         return;
+    const struct yarn_tree_thread *attached = yarn_tree_process_thread(parent, thread.tid);
+    if (attached && attached->whole_ns >= thread.time_ns) /* before its birth was read here */
+        thread.whole_ns = attached->whole_ns;
     if (!yarn_tree_process_add_thread(parent, &thread))
         yarn_tree_note(tree, "no memory for a thread", -ENOMEM);
     yarn_tree_feed(parent, record);
@@ -236,6 +257,8 @@ static void on_exec(struct yarn_process_tree *tree, struct yarn_tree_process *pr
     bool is_command = process->target.pid == tree->first_pid && !process->has_program;
     yarn_tree_times_pass(&tree->times, record->perf.time);
     yarn_tree_end_image(tree, process, YARN_DUMP_END_EXEC, -1);
+    const struct yarn_tree_thread *former = yarn_tree_process_thread(process, first.tid);
+    first.whole_ns = former ? former->whole_ns : 0;
     yarn_tree_process_exec(process, record->perf.time);
     yarn_tree_times_on_exec(&tree->times, process, record);
     keep_first(process, record);

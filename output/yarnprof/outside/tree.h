@@ -27,7 +27,8 @@ YARN_MUST_CHECK int yarn_process_tree_add_running(struct yarn_process_tree *tree
 YARN_MUST_CHECK int yarn_process_tree_add_thread(struct yarn_process_tree *tree, pid_t pid,
                                                  pid_t tid);
 
-/* Whether the thread is known: it was added, or announced by a record. */
+/* Whether the thread has all events: it was added, or is a child of one that had them by then.
+ * Where that was still given them, one after the other, the child has some. */
 bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pid, pid_t tid);
 
 /* Receives the records of the tree. */
