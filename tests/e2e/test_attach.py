@@ -157,6 +157,17 @@ class Running(Case):
         self.assertEqual((run.status, run.stderr.count(b"\n")), (1, 1), run.stderr)
         self.assertIn(b"forbids to be looked at: root may record it, or who has CAP_SYS_PTRACE", run.stderr)
 
+    def test_a_process_whose_first_thread_has_ended_is_refused_in_words(self):
+        process = self.begin(["python3", "-c", "import ctypes, threading, time\n"
+                              "threading.Thread(target=time.sleep, args=(600,)).start()\n"
+                              "print('ready', flush=True); ctypes.CDLL(None).pthread_exit(None)"])
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        stat = pathlib.Path(f"/proc/{process.pid}/stat")
+        control.wait_until(lambda: stat.read_text().rsplit(")", 1)[1].split()[0] == "Z")
+        run = self.attach(process.pid, "--duration=100")
+        self.assertEqual((run.status, run.stderr.count(b"\n")), (1, 1), run.stderr)
+        self.assertIn(b"its first thread has ended", run.stderr)
+
     def test_what_is_no_process_is_said(self):
         for pids, status, text in (("0", 2, b"numbers of processes"), ("12,", 2, b"numbers of processes"),
                                    ("4194303", 1, b"there is no such process")):

@@ -296,6 +296,8 @@ static const char *why_not(int err)
         return "there is no such process";
     case ENOENT:
         return "that is a thread's number: its process's would be right";
+    case ENODATA:
+        return "its first thread has ended, and the kernel does not show the program of the others";
     case ENOEXEC:
         return "that is a thread of the kernel, and runs no program";
     case EACCES:

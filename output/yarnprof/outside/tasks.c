@@ -28,17 +28,41 @@ static int parse(struct yarn_tasks *tasks, const char *list)
     }
 }
 
+/* From the state on, which stands behind the name: that may hold anything but ends with the last
+ * parenthesis. Empty where there is none. */
+static const char *read_state(pid_t pid, char *stat, size_t size)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
+    FILE *file = fopen(path, "re");
+    size_t got = file ? fread(stat, 1, size - 1, file) : 0;
+    if (file)
+        (void)fclose(file);
+    stat[got] = 0;
+    const char *name_end = strrchr(stat, ')');
+    return name_end && strlen(name_end) > 4 ? name_end + 2 : "";
+}
+
+static pid_t parent_of(pid_t pid)
+{
+    char stat[512];
+    const char *state = read_state(pid, stat, sizeof stat);
+    return state[0] ? (pid_t)strtol(state + 2, NULL, 10) : 0;
+}
+
 /* A user who may not look into a process sees neither its program nor, with hidepid, its folder. */
 static int check_program(pid_t pid)
 {
-    char path[64], program[1];
+    char path[64], program[1], stat[512];
     (void)snprintf(path, sizeof path, "/proc/%d/exe", pid);
     if (readlink(path, program, sizeof program) >= 0)
         return 0;
     if (errno != ENOENT)
         return -errno;
     (void)snprintf(path, sizeof path, "/proc/%d", pid);
-    return access(path, F_OK) ? -EACCES : -ENOEXEC;
+    if (access(path, F_OK))
+        return -EACCES;
+    return read_state(pid, stat, sizeof stat)[0] == 'Z' ? -ENODATA : -ENOEXEC;
 }
 
 static bool is_alive(int fd)
@@ -94,20 +118,6 @@ static int add(struct yarn_tasks *tasks, pid_t pid)
 struct relation {
     pid_t pid, parent;
 };
-
-/* The parent stands behind the name, which may hold anything but ends with the last parenthesis. */
-static pid_t parent_of(pid_t pid)
-{
-    char path[64], stat[512];
-    (void)snprintf(path, sizeof path, "/proc/%d/stat", pid);
-    FILE *file = fopen(path, "re");
-    size_t size = file ? fread(stat, 1, sizeof stat - 1, file) : 0;
-    if (file)
-        (void)fclose(file);
-    stat[size] = 0;
-    const char *name_end = strrchr(stat, ')');
-    return name_end && strlen(name_end) > 4 ? (pid_t)strtol(name_end + 4, NULL, 10) : 0;
-}
 
 /* Of all processes; *ret_relations is to be freed. */
 static int read_relations(struct relation **ret_relations, size_t *ret_count)
