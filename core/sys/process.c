@@ -343,6 +343,14 @@ bool yarn_process_thread_is_dead(pid_t tid)
     return err ? err == -ESRCH : *state == 'Z' || *state == 'X';
 }
 
+bool yarn_process_thread_is_awake_in(const char *proc, pid_t tid)
+{
+    char stat[STAT_BYTES];
+    const char *state = "";
+    return !find_state(stat, read_thread_file(proc, tid, "/stat", stat, sizeof stat), &state) &&
+           *state == 'R';
+}
+
 /* A field of what find_state gave; 0 where there is none. */
 static uint64_t field_of(const char *at, int wanted)
 {

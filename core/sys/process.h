@@ -82,6 +82,10 @@ bool yarn_process_has_thread(pid_t pid, pid_t tid);
  * that cannot be found out. */
 bool yarn_process_thread_is_dead(pid_t tid);
 
+/* It is on a core, or waits for one; false also where that cannot be found out. `proc`: its
+ * process's folder. */
+bool yarn_process_thread_is_awake_in(const char *proc, pid_t tid);
+
 /* The process's first thread, and how many there are; it is one of them until all have ended. */
 struct yarn_process_leader {
     bool is_dead;

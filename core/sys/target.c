@@ -174,6 +174,11 @@ bool yarn_target_thread_schedstat(const struct yarn_target *target, pid_t tid,
     return yarn_process_thread_schedstat_in(target->proc, tid, ret_stat);
 }
 
+bool yarn_target_thread_is_awake(const struct yarn_target *target, pid_t tid)
+{
+    return yarn_process_thread_is_awake_in(target->proc, tid);
+}
+
 bool yarn_target_has_thread(const struct yarn_target *target, pid_t pid, pid_t tid)
 {
     return target->kind != YARN_TARGET_NONE && yarn_process_has_thread(pid, tid);

@@ -72,6 +72,9 @@ bool yarn_target_thread_schedstat(const struct yarn_target *target, pid_t tid,
                                   struct yarn_thread_schedstat *ret_stat);
 bool yarn_target_has_thread(const struct yarn_target *target, pid_t pid, pid_t tid);
 
+/* It is on a core, or waits for one; false also where that cannot be found out. */
+bool yarn_target_thread_is_awake(const struct yarn_target *target, pid_t tid);
+
 /* False where it has ended. *ret_cpu_ns: since its start. */
 bool yarn_target_thread_is_alive(const struct yarn_target *target, pid_t pid, pid_t tid,
                                  uint64_t *ret_cpu_ns);

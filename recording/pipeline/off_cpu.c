@@ -208,14 +208,20 @@ static void sample_thread(struct yarn_off_cpu *off_cpu, struct yarn_wait *wait)
     uint64_t cpu_ns;
     struct yarn_blocked blocked;
     struct yarn_wait_place place = {.stack = YARN_DUMP_NONE};
+    /* Why the state by itself: a look needs that the thread stands meanwhile, which the waits of a
+     * thread that is switched each few us are too short for; they count, and the next look that
+     * succeeds says where. */
     if (waits->is_by_clock &&
-        (!read_clock(off_cpu, wait->tid, &cpu_ns) || yarn_waits_stands(waits, wait, cpu_ns)))
+        (!read_clock(off_cpu, wait->tid, &cpu_ns) || yarn_waits_stands(waits, wait, cpu_ns) ||
+         yarn_target_thread_is_awake(target_of(off_cpu), (pid_t)wait->tid)))
         return;
     uint64_t from_ns = now();
     int err = read_blocked(off_cpu, wait, &blocked);
-    if (err == -EAGAIN && !waits->is_by_clock)
+    if (err == -EAGAIN && waits->is_by_clock)
+        yarn_waits_void_look(waits, wait);
+    else if (err == -EAGAIN)
         yarn_waits_miss(waits, wait, from_ns);
-    else if (err && err != -ESRCH && err != -EAGAIN)
+    else if (err && err != -ESRCH)
         pass_over(off_cpu, wait, err);
     if (err)
         return;

@@ -11,7 +11,7 @@ import unittest
 
 import control
 import harness
-from outside import Case
+from outside import PINGPONG, Case
 from test_off_cpu import BELOW, BLOCKED, check_churn, looks, weigh
 
 EVENTS = "cpu-clock,off-cpu/freq=99/"
@@ -61,6 +61,16 @@ class OutsideWaits(Case):
     def test_by_clock_where_switches_are_too_many(self):
         run = self.recorded([BLOCKED, "known", "busy", 3000], "--sched=switch:2000")
         self.assert_known(run, truth_of(run.stdout), delta=0.1)
+
+    def test_by_clock_waits_that_are_too_short_for_a_look_are_in_the_sum(self):
+        """Of two processes that hand a byte to and fro on one core one runs, and the other is blocked about half of the
+        time, and more where others keep the core; no wait lasts for as long as a look takes."""
+        core = min(os.sched_getaffinity(0))
+        run = self.recorded(["taskset", "-c", core, PINGPONG, 200000], "--sched=switch:2000")
+        (event,) = harness.report(run.dumps, "--event=off-cpu")["events"]
+        used_ns = harness.report(run.dumps)["tree"]["cpu_ns"]
+        print(f"{event['blocked_ns'] / used_ns:.2f} of the CPU time, {event['total'] / used_ns:.2f} with stacks")
+        self.assertGreater(event["blocked_ns"], 0.3 * used_ns)
 
     def test_process_that_runs_already(self):
         with subprocess.Popen([BLOCKED, "known", "1500"], stdout=subprocess.PIPE) as process:
