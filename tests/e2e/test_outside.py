@@ -265,6 +265,10 @@ class Programs(Case):
         programs = harness.yarnprof("report", "--by=program", run.dumps).stdout.decode()
         self.assertRegex(programs, r"(?m)^ +201 .* known$")
         self.assertRegex(text, r"in children that ended unrecorded")
+        text = harness.yarnprof("info", run.dumps).stdout.decode()
+        percent = float(re.search(r"profiler's own .* \(([0-9.]+) % of the tree's\)", text)[1])
+        (trust,) = [dump["trust"] for dump in self.infos(run) if "tree" in dump]
+        self.assertAlmostEqual(percent, 100 * trust["drain_cpu_ns"] / self.tree(run.dumps)["cpu_ns"], delta=0.01)
         page = self.root / "page.html"
         harness.yarnprof("flamegraph", run.dumps, "-o", page)
         self.assertRegex(page.read_text(), r"Processes without a sample</dt><dd>[^<]* of 201 of known")

@@ -64,7 +64,7 @@ struct yarn_number yarn_number_of_things(uint64_t count, const char *noun)
 {
     struct yarn_number number = yarn_number_grouped(count);
     size_t used = strlen(number.text);
-    (void)snprintf(number.text + used, sizeof number.text - used, " %.10s%s", noun,
+    (void)snprintf(number.text + used, sizeof number.text - used, " %.18s%s", noun,
                    count == 1 ? "" : "s");
     return number;
 }

@@ -371,12 +371,26 @@ static void print_cpu_time(const struct yarn_profile *profile, size_t number,
     print_reasons(profile, number, out);
 }
 
+/* From outside all processes' recorder is in the dump that has the tree. */
+static void print_own(const struct yarn_profile_dump *dump, const struct yarn_out *out)
+{
+    const struct yarn_trust *trust = &dump->trust;
+    uint64_t cpu_ns = dump->has_tree ? dump->tree.cpu_ns : yarn_info_cpu_ns(dump);
+    print_label(out, "profiler's own");
+    (void)fprintf(out->file, "%12s of CPU time", yarn_number_duration(trust->drain_cpu_ns).text);
+    if (cpu_ns)
+        (void)fprintf(out->file, " (%.2f %%%s)", yarn_percent(trust->drain_cpu_ns, cpu_ns),
+                      dump->has_tree ? " of the tree's" : "");
+    (void)fprintf(out->file, ", %s of memory, %s written\n",
+                  yarn_number_bytes(trust->memory_bytes).text,
+                  yarn_number_bytes(trust->bytes_written).text);
+}
+
 static void print_trust(const struct yarn_profile *profile, size_t number,
                         const struct yarn_out *out)
 {
     const struct yarn_profile_dump *dump = &profile->dumps[number];
     const struct yarn_trust *trust = &dump->trust;
-    const uint64_t cpu_ns = yarn_info_cpu_ns(dump);
     yarn_info_section(out, "Trust");
     print_value(out, "samples", yarn_number_grouped(trust->samples).text);
     if (trust->disagrees)
@@ -404,13 +418,7 @@ static void print_trust(const struct yarn_profile *profile, size_t number,
                    yarn_number_duration(trust->ends_unknown_ns).text);
     if (trust->messages_lost)
         print_value(out, "messages lost", yarn_number_grouped(trust->messages_lost).text);
-    print_label(out, "profiler's own");
-    (void)fprintf(out->file, "%12s of CPU time", yarn_number_duration(trust->drain_cpu_ns).text);
-    if (cpu_ns)
-        (void)fprintf(out->file, " (%.2f %%)", yarn_percent(trust->drain_cpu_ns, cpu_ns));
-    (void)fprintf(out->file, ", %s of memory, %s written\n",
-                  yarn_number_bytes(trust->memory_bytes).text,
-                  yarn_number_bytes(trust->bytes_written).text);
+    print_own(dump, out);
     print_pair(out, "clean end", "%12s", trust->clean_end ? "yes" : "no");
 }
 

@@ -137,8 +137,8 @@ static void print_kernel(const struct yarn_profile_report *report, const struct 
     for (size_t i = 0; i < shown; i++)
         print_kernel_of(report, out, number, &list[i]);
     if (shown < count)
-        (void)fprintf(out->file, "… and %s\n",
-                      yarn_number_of_things(count - shown, "more row of [kernel]").text);
+        (void)fprintf(out->file, "… and %s of [kernel]\n",
+                      yarn_number_of_things(count - shown, "more row").text);
     free(list);
 }
 

@@ -2,6 +2,7 @@
 #include <check.h>
 #include <math.h>
 
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/show/table.h"
 #include "tests/support/suite.h"
 
@@ -210,6 +211,14 @@ START_TEST(each_form_obeys_the_limit)
 }
 END_TEST
 
+START_TEST(things_are_named_in_full)
+{
+    ck_assert_str_eq(yarn_number_of_things(1, "switch record").text, "1 switch record");
+    ck_assert_str_eq(yarn_number_of_things(UINT64_MAX, "more program").text,
+                     "18,446,744,073,709,551,615 more programs");
+}
+END_TEST
+
 int main(void)
 {
     Suite *suite = suite_create("show_table");
@@ -225,5 +234,8 @@ int main(void)
                         YARN_OUT_CSV + 1);
     tcase_add_loop_test(forms, each_form_obeys_the_limit, YARN_OUT_TEXT, YARN_OUT_CSV + 1);
     suite_add_tcase(suite, forms);
+    TCase *counts = tcase_create("numbers");
+    tcase_add_test(counts, things_are_named_in_full);
+    suite_add_tcase(suite, counts);
     return run_suite(suite);
 }
