@@ -43,7 +43,8 @@ struct yarn_code_page {
     unsigned
         nr_left; /* readings that have to count still, until all that was asked for may be proven */
     unsigned nr_void; /* that did not count, one after the other */
-    bool is_asked;    /* whether it was the same */
+    bool is_asked;    /* whether it was the same, or will be */
+    bool has_next;    /* the page behind it is read, too */
     struct line lines[LINES];
 };
 
@@ -190,9 +191,26 @@ static uint64_t due_ns(const struct yarn_code_page *page)
     return age_ns > YOUNG_NS ? UINT64_MAX : page->read_ns + yarn_u64_min(pause_ns, LAST_PAUSE_NS);
 }
 
+/* Before it is asked for: new functions come behind those that there are (CPython's trampolines lie
+ * there already), and each page's first samples would be in vain. */
+static void read_next(struct yarn_live_code *code, struct yarn_code_page *page)
+{
+    if (page->has_next || code->nr_pages == PAGES_MAX)
+        return;
+    page->has_next = true;
+    struct yarn_code_page *next = find(code, page->address + PAGE);
+    if (!next || next->is_asked)
+        return;
+    next->is_asked = true;
+    next->nr_left = READINGS;
+    read_page(code, next);
+    next->young_ns = next->read_ns;
+}
+
 static bool is_line_proven(struct yarn_live_code *code, struct yarn_code_page *page, unsigned at)
 {
     const struct line *line = &page->lines[at];
+    read_next(code, page);
     page->is_asked = true;
     if (page->nr_left + line->nr_equal < READINGS)
         page->nr_left = READINGS - (unsigned)line->nr_equal;
