@@ -3,13 +3,14 @@
 
 import os
 import pathlib
+import resource
 import signal
 import time
 import unittest
 
 import control
 import harness
-from outside import CHILDREN, IMAGES, SPLIT, RELAYS, Case, children_of, name_of
+from outside import CHILDREN, IMAGES, SPLIT, RELAYS, THREADS, Case, children_of, name_of
 
 
 class Running(Case):
@@ -167,6 +168,23 @@ class Running(Case):
         run = self.attach(process.pid, "--duration=100")
         self.assertEqual((run.status, run.stderr.count(b"\n")), (1, 1), run.stderr)
         self.assertIn(b"its first thread has ended", run.stderr)
+
+    def test_where_descriptors_are_few_some_threads_are_recorded(self):
+        """And what is needed for their dump is left."""
+        process = self.begin([THREADS, "1000"])
+        control.wait_until(lambda: len(os.listdir(f"/proc/{process.pid}/task")) > 8)
+        a_thread = 3 * os.sysconf("SC_NPROCESSORS_ONLN")  # descriptors: one of these limits leaves none
+        for limit in range(26 + a_thread, 26 + 2 * a_thread)[:12]:
+            folder = self.folder()
+            command = [harness.YARNPROF, "record", "-p", process.pid, "--duration=100ms", "-o", f"{folder}/"]
+            run = self.finished(harness.start(command, folder, preload=False, before=lambda: resource.setrlimit(
+                resource.RLIMIT_NOFILE, (limit, limit))), time.monotonic(), folder)
+            print(limit, run.status, run.stderr)
+            self.assertNotIn(b"created", run.stderr)
+            if run.status:
+                self.assertRegex(run.stderr, rb"Too many open files|raise the limit of open files")
+            elif run.stderr:
+                self.assertRegex(run.stderr, rb"\d threads? (was|were) not recorded \(Too many open files\)\n$")
 
     def test_what_is_no_process_is_said(self):
         for pids, status, text in (("0", 2, b"numbers of processes"), ("12,", 2, b"numbers of processes"),

@@ -8,6 +8,7 @@
 
 #include "core/sys/clock.h"
 #include "output/base/array.h"
+#include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/io/status.h"
 #include "output/yarnprof/outside/steering.h"
 #include "output/yarnprof/outside/tasks.h"
@@ -15,6 +16,9 @@
 
 /* Why more than one list without news: the kernel's leaves out threads while others end. */
 enum { ROUNDS_MAX = 200, QUIET_ROUNDS = 3, THREADS_MORE = 1024, LATER_LOOKS = 5 };
+
+/* That events leave: for lists, dumps and the files whose functions are named. */
+enum { FILES_SPARE = 16 };
 
 /* After the rounds, since the first: a thread that was born of none that was attached to. */
 static const uint64_t later_looks_ns[LATER_LOOKS] = {20 * YARN_NS_PER_MS, 60 * YARN_NS_PER_MS,
@@ -99,12 +103,21 @@ static void refuse(struct attaching *attaching, pid_t tid, int err)
         return;
 }
 
+static int attach_events(struct yarn_recorder_outside *recorder, pid_t tid)
+{
+    /* An alternate of each at most, and the switches, on each core. */
+    size_t nr_files = recorder->session.nr_cpus * (2 * recorder->request.nr_events + 1);
+    return yarn_process_has_spare_files(FILES_SPARE + nr_files)
+               ? yarn_session_attach_thread(&recorder->session, tid)
+               : -EMFILE;
+}
+
 static void attach_thread(struct attaching *attaching, pid_t pid, pid_t tid)
 {
     struct yarn_recorder_outside *recorder = &attaching->recorder;
     if (is_covered(attaching, pid, tid))
         return;
-    int err = recorder->request.of_cores ? 0 : yarn_session_attach_thread(&recorder->session, tid);
+    int err = recorder->request.of_cores ? 0 : attach_events(recorder, tid);
     if (!err)
         err = yarn_process_tree_add_running(&recorder->tree, pid);
     if (!err)
@@ -170,6 +183,8 @@ static int attach_all(struct attaching *attaching)
             err = find_uncovered(attaching);
         nr_quiet = attaching->nr_uncovered ? 0 : nr_quiet + 1;
     }
+    if (is_interrupted) /* before it was known */
+        attaching->nr_uncovered = 0;
     if (err)
         yarn_complain("record", "the list of processes could not be read (%s)", strerror(-err));
     return err;
@@ -264,6 +279,19 @@ static int open_steering(struct attaching *attaching)
     return err;
 }
 
+static void complain_of_missing(const struct attaching *attaching)
+{
+    size_t nr_uncovered = attaching->nr_uncovered, nr_refused = attaching->nr_refused;
+    if (nr_uncovered)
+        yarn_complain("record", "%s %s not recorded: others were made faster than they were found",
+                      yarn_number_of_things(nr_uncovered, "thread").text,
+                      nr_uncovered == 1 ? "was" : "were");
+    if (nr_refused)
+        yarn_complain("record", "%s %s not recorded (%s)",
+                      yarn_number_of_things(nr_refused, "thread").text,
+                      nr_refused == 1 ? "was" : "were", strerror(-attaching->refusal));
+}
+
 static int run(struct yarn_attach *attach, struct attaching *attaching)
 {
     if (open_recorder(attaching) || attach_all(attaching))
@@ -279,13 +307,7 @@ static int run(struct yarn_attach *attach, struct attaching *attaching)
     follow(attaching);
     attach->nr_dumps = yarn_recorder_outside_end(&attaching->recorder, -1);
     attach->has_failed = attaching->recorder.tree.failure;
-    if (attaching->nr_uncovered)
-        yarn_complain("record",
-                      "%zu threads were not recorded: others were made faster than they were found",
-                      attaching->nr_uncovered);
-    if (attaching->nr_refused)
-        yarn_complain("record", "%zu threads were not recorded (%s)", attaching->nr_refused,
-                      strerror(-attaching->refusal));
+    complain_of_missing(attaching);
     return attach->has_failed && !attach->nr_dumps ? YARN_STATUS_FAILED : YARN_STATUS_OK;
 }
 
