@@ -270,6 +270,8 @@ static int name_files(struct yarn_loader *loader)
 
 int yarn_loader_name_code(struct yarn_loader *loader)
 {
+    if (loader->options->has_no_files)
+        return apply_late_names(loader);
     /* Who takes the names for a dump takes those of files, and the kernel's cost 40 ms. */
     int err = loader->options->take_name ? 0 : name_kernel(loader);
     if (!err)

@@ -34,6 +34,7 @@ struct yarn_load_options {
     bool has_no_stacks;   /* nor by stack: all are of none */
     bool has_counts;      /* dumps have each count, and cells are of what is counted, alone */
     bool has_no_code;     /* there are no stacks at all, nor functions that would need a name */
+    bool has_no_files;    /* functions have the names that the dump has: no file is read for one */
     enum yarn_frames_kind frames;
     struct yarn_timeline *timeline;   /* borrowed; if given, samples go there, not into cells */
     bool has_scheduling;              /* the timeline has tracepoints of YARN_SCHED */

@@ -230,9 +230,11 @@ static bool judge(const struct yarn_profile *profile, const struct request *requ
     return is_trusted(profile, request);
 }
 
-static bool load(char *const *paths, struct yarn_profile *ret_profile)
+/* Only trust asks whether code has a name. */
+static bool load(char *const *paths, bool has_trust, struct yarn_profile *ret_profile)
 {
     struct yarn_load_options options = YARN_LOAD_SHORT;
+    options.has_no_files = !has_trust;
     return yarn_select_load("verify", paths, &options, ret_profile) < 0;
 }
 
@@ -245,7 +247,7 @@ static bool check_each(char **paths, const struct request *request)
     bool is_good = true;
     for (size_t i = 0; paths[i]; i++) {
         char *const path[] = {paths[i], NULL};
-        bool is_read = load(path, &profile);
+        bool is_read = load(path, false, &profile);
         is_good = is_read && check(&profile, request) && is_good;
         if (!is_read)
             continue;
@@ -255,7 +257,7 @@ static bool check_each(char **paths, const struct request *request)
     paths[nr_read] = NULL;
     if (!request->has_trust)
         return is_good;
-    if (!nr_read || !load(paths, &profile))
+    if (!nr_read || !load(paths, true, &profile))
         return judge(&none, request) && is_good;
     is_good = judge(&profile, request) && is_good;
     yarn_profile_fini(&profile);
@@ -266,7 +268,8 @@ static bool check_one(char *path, const struct request *request)
 {
     struct yarn_profile profile = {0};
     char *const paths[] = {path, NULL};
-    bool is_read = load(paths, &profile), is_good = is_read && check(&profile, request);
+    bool is_read = load(paths, request->has_trust, &profile);
+    bool is_good = is_read && check(&profile, request);
     is_good = judge(&profile, request) && is_good;
     if (is_read)
         yarn_profile_fini(&profile);
