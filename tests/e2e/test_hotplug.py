@@ -66,7 +66,7 @@ class Hotplug(harness.Case):
         return dump
 
     def test_each_way_to_sample(self):
-        argv = [harness.HOSTS / "threads8", "25"]
+        argv = [harness.HOSTS / "threads8", "20"]
         for variables in ({"YARN_STRATEGY": "per-core"}, {"YARN_READER": "timed"},
                           {"YARN_STRATEGY": "per-thread"},
                           {"YARN_STRATEGY": "per-thread", "YARN_READER": "timed"},
@@ -104,7 +104,7 @@ class Hotplug(harness.Case):
         self.assertNotIn("waking", {row["runnable_from"] for row in rows})
 
     def test_clocks_of_whole_cores(self):
-        dump = self.check([harness.HOSTS / "churn", "pairs", "9000", "200"],
+        dump = self.check([harness.HOSTS / "churn", "pairs", "4500", "200"],
                           YARN_STRATEGY="cores")
         self.assertIn("clocks of whole cores", dump["sampler"]["reason"])
         self.assertLess(dump["trust"]["unsampled_ns"], 0.4 * dump["trust"]["cpu_ns"])

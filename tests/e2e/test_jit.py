@@ -17,7 +17,7 @@ JIT = harness.HOSTS / "jit_x86_64"
 SCRIPT = """
 function fib(n) { return n < 2 ? n : fib(n - 1) + fib(n - 2); }
 let sum = 0;
-for (let i = 0; i < 400; i++) sum += fib(27);
+for (let i = 0; i < 250; i++) sum += fib(27);
 console.log(sum);
 """
 
@@ -74,7 +74,7 @@ class Regenerated(harness.Case):
     HOST = harness.HOSTS / "regenerated_x86_64"
 
     def verdicts(self, interval_us, *options):
-        run = self.run_program([self.HOST, interval_us, 2500, *options], YARN_EVENTS="cpu-clock/freq=2000/u")
+        run = self.run_program([self.HOST, interval_us, 1500, *options], YARN_EVENTS="cpu-clock/freq=2000/u")
         self.assertEqual(run.status, 0)
         turns = [line.split() for line in run.stdout.decode().splitlines()]
         begins = [int(turn[0]) for turn in turns]
@@ -262,7 +262,7 @@ class Unnamed(harness.Case):
     static long inner(int n) { long s = 0; for (int i = 0; i < n; i++) s += Integer.toString(i).hashCode(); return s; }
     static long middle(int n) { long s = 0; for (int i = 0; i < 20; i++) s += inner(n + i % 3); return s; }
     public static void main(String[] a) {
-        long end = System.nanoTime() + 4_000_000_000L, sum = 0;
+        long end = System.nanoTime() + 2_500_000_000L, sum = 0;
         while (System.nanoTime() < end) sum += middle(200);
         System.out.println(sum != 0);
     }

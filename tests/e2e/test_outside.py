@@ -149,10 +149,10 @@ class Tree(Case):
 
 class Memory(Case):
     def test_is_given_back_as_records_are_read(self):
-        """Of 100 MB of stack copies that went through the recorder it holds nothing once they are read."""
+        """Of the copies of 2000 stacks and more, 32 KiB each, it holds nothing once they are read."""
         folder = self.folder()
         command = [harness.YARNPROF, "record", "--outside", "-F", "5000", "-o", f"{folder}/", "--",
-                   "sh", "-c", f"{harness.HOSTS / 'deepstack'} 900 200; sleep 2"]
+                   "sh", "-c", f"{harness.HOSTS / 'deepstack'} 900 100; sleep 2"]
         recorder = harness.start(command, folder, preload=False)
         held = []
         while not os.waitid(os.P_PID, recorder.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
@@ -160,7 +160,7 @@ class Memory(Case):
             held += [int(line.split()[1]) for line in lines if line.startswith("VmRSS:")]
             time.sleep(0.05)
         run = self.finished(recorder, time.monotonic(), folder)
-        self.assertGreater(harness.trust(run.dumps)["samples"], 3000)
+        self.assertGreater(harness.trust(run.dumps)["samples"], 2000)
         print(f"{max(held) / 1024:.0f} MiB at most, {min(held[-10:]) / 1024:.0f} at the end")
         self.assertLess(min(held[-10:]), 40 * 1024)
 
@@ -288,7 +288,7 @@ class Programs(Case):
         self.assertEqual([row for row in commands["rows"] if not row.get("command", "-")], [])
 
     def test_a_command_that_becomes_another_is_not_listed_twice(self):
-        run = self.record(["sh", "-c", f"{SPLIT} 12; {KNOWN} 50 300 >/dev/null; exec {SPLIT} 12"])
+        run = self.record(["sh", "-c", f"{SPLIT} 6; {KNOWN} 50 300 >/dev/null; exec {SPLIT} 6"])
         tree = self.tree(run.dumps)
         programs = {program["program"]: program["processes"] for program in tree["programs"]}
         self.assertEqual(programs["known"], 51)
@@ -416,7 +416,7 @@ class Losses(Case):
         self.assertAlmostEqual((trust["samples"] + trust["lost"]) / expected, 1, delta=0.04)
 
     def test_nothing_is_lost_while_the_recorder_names_and_writes(self):
-        run = self.record(["sh", "-c", f"{CHILDREN} threads & {SPLIT} 8 & {SPLIT} 8 & wait"])
+        run = self.record(["sh", "-c", f"{CHILDREN} threads & {SPLIT} 5 & {SPLIT} 5 & wait"])
         self.assert_none_lost(run)
 
 
@@ -429,7 +429,7 @@ class Sentences(Case):
         self.assertNotIn(b"--outside", self.inside(SPLIT, "6"))
 
     def test_a_static_command_inside_names_it_too(self):
-        self.assertRegex(self.inside(STANDALONE, "6"), rb"statically linked[^;]*; [^;]*--outside")
+        self.assertRegex(self.inside(STANDALONE, "1"), rb"statically linked[^;]*; [^;]*--outside")
 
     def test_where_perf_is_refused_timers_are_offered_and_not_taken(self):
         for error in (errno.EPERM, errno.EACCES):
@@ -514,7 +514,7 @@ class Names(Case):
 class Descendants(Case):
     """--wait=tree: also what lives longer than the command."""
 
-    COMMAND = ["sh", "-c", f"({SPLIT} 20 >/dev/null 2>&1 &) ; exit 5"]
+    COMMAND = ["sh", "-c", f"({SPLIT} 8 >/dev/null 2>&1 &) ; exit 5"]
 
     def test_what_outlives_the_command_is_recorded_to_its_end(self):
         run = self.record(self.COMMAND, "--wait=tree")
@@ -523,11 +523,12 @@ class Descendants(Case):
         # The shell's subshell has a dump, too, where a sample fell into its short life.
         self.assertEqual([image["exit"] for image in images if name_of(image) == "split"], ["exit"])
         self.assertEqual([image["exit_status"] for image in images if not image["parent"]], [5])
-        self.assertGreater(harness.trust(run.dumps)["samples"], 1000)
+        self.assertGreater(harness.trust(run.dumps)["samples"], 400)
 
     def test_else_up_to_the_command_s_end(self):
         for options in ([], ["--wait=command"]):
-            run = self.record(["sh", "-c", f"({SPLIT} 20 >/dev/null 2>&1 &) ; sleep 0.3; exit 5"], *options)
+            run = self.record(["sh", "-c", f"({SPLIT} 1000 >/dev/null 2>&1 & echo $!); sleep 0.3; exit 5"], *options)
+            os.kill(int(run.stdout), signal.SIGKILL)
             self.assertEqual(run.status, 5)
             images = {name_of(image): image for image in self.processes(run)}
             self.assertEqual(images["split"]["exit"], "stopped")
@@ -539,7 +540,7 @@ class Descendants(Case):
         process = harness.start(command, folder, preload=False)
         pid = int(process.stdout.readline())
         self.addCleanup(os.kill, pid, signal.SIGKILL)
-        time.sleep(1)
+        time.sleep(0.5)
         self.assertIsNone(process.poll())
         process.send_signal(signal.SIGINT)
         run = self.finished(process, time.monotonic(), folder)
@@ -556,7 +557,7 @@ class Descendants(Case):
 
 class Ranks(Case):
     def test_each_process_has_the_rank_of_its_own_environment(self):
-        script = f"for i in 3 4; do OMPI_COMM_WORLD_RANK=$i {SPLIT} 10 >/dev/null & done; wait"
+        script = f"for i in 3 4; do OMPI_COMM_WORLD_RANK=$i {SPLIT} 3 >/dev/null & done; wait"
         folder = self.folder()
         harness.yarnprof("record", "--outside", "-o", f"{folder}/%e.%r.dump", "--", "sh", "-c", script)
         ranks = {pathlib.Path(dump["path"]).name: dump["process"]["rank"] for dump in harness.info(folder)

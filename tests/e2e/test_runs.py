@@ -116,7 +116,7 @@ class OneSided(harness.Case):
     """An event that one side did not record has not become 0, and a gate does not pass by it."""
 
     def record(self, side, events):
-        run = self.run_program([harness.BUILD / "demo"], YARN_EVENTS=events)
+        run = self.run_program([harness.HOSTS / "split", "3"], YARN_EVENTS=events)
         self.assertTrue(run.dumps, side)
         return run.dumps
 

@@ -11,7 +11,7 @@ import harness
 import test_idle
 from test_kill import Case
 
-NR_KILLS = int(os.environ.get("YARN_KILLS", 20))
+NR_KILLS = int(os.environ.get("YARN_KILLS", 14))
 # YARN_INTERVAL, and what the reader may take for its turn.
 LOSS_SECONDS = 0.1 + 0.05
 TIME = re.compile(rb" (\d+\.\d+):")
@@ -25,24 +25,21 @@ class Kill(Case):
         self.assertGreater(trust["samples"], (run.user_seconds - 0.3) * harness.FREQUENCY * 0.95)
 
     def lost_seconds(self):
-        """How much of the time before a kill at a random moment has no sample. Nothing for a
-        process that had hardly begun."""
-        lives = random.uniform(0, 0.9)
-        run, killed = self.kill_after(lives)
-        if lives < 2 * LOSS_SECONDS:
-            return 0
+        """How much of the time before a kill at a random moment of two intervals has no sample, of a process
+        that has long begun: test_kill.py has others."""
+        run, killed = self.kill_after(random.uniform(2 * LOSS_SECONDS, 0.5))
         times = TIME.findall(harness.yarnprof("script", *self.dumps_of(run)).stdout)
         return killed - max(map(float, times))
 
     def test_random_moments(self):
-        """YARN_KILLS=200 for the whole; one in twenty may lose more, where the reader waits for a core."""
+        """YARN_KILLS=200 for the whole; one, and of more one in twenty, may lose more, where the reader waits for a core."""
         lost = sorted(self.lost_seconds() for _ in range(NR_KILLS))
         nr_more = sum(seconds > LOSS_SECONDS for seconds in lost)
         print(
             f"{NR_KILLS} kills: {lost[-1] * 1000:.0f} ms lost at most, "
             f"{lost[len(lost) // 2] * 1000:.0f} ms in the middle, {nr_more} above the bound"
         )
-        self.assertLessEqual(nr_more, NR_KILLS // 20)
+        self.assertLessEqual(nr_more, max(NR_KILLS // 20, 1))
 
 
 class AfterIdleness(test_idle.Case):

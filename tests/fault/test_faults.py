@@ -82,6 +82,7 @@ class Faults(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.plain = run_host(preload=False)
+        cls.counted = {}  # by the variables: the runs counted last, after one sweep and before the next
         cls.seed = int(os.environ.get("YARN_FAULT_SEED", random.randrange(1 << 32)))
         print(f"seed {cls.seed}", flush=True)
 
@@ -113,23 +114,27 @@ class Faults(unittest.TestCase):
         except (AssertionError, subprocess.TimeoutExpired) as failure:
             return f"{kind}:{number} {options}: {failure}", 1, 0
 
-    def counts(self, kind, pool, **variables):
-        """Of several runs: how often a reader wakes is a matter of time and of other load."""
-        runs = pool.map(lambda _: run_host(**variables), range(COUNTED))
+    def count(self, pool, **variables):
+        """Several runs: how often a reader wakes is a matter of time and of other load."""
+        self.counted[str(variables)] = list(pool.map(lambda _: run_host(**variables), range(COUNTED)))
+        return self.counted[str(variables)]
+
+    def counts(self, kind, runs):
         return [run.nr_allocs if kind.startswith("alloc") else run.nr_calls for run in runs]
 
     def sweep(self, kind, error=errno.ENOMEM, **variables):
         """Goes as far as the longest of the counting runs; that a fault is reached is asked of the
         numbers that each of them had, before the sweep and after it."""
         with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-            counts = self.counts(kind, pool, **variables)
+            counted = self.counted.get(str(variables)) or self.count(pool, **variables)
+            counts = self.counts(kind, counted)
             most = max(counts)
             numbers = list(range(1, most + 1))
             if not os.environ.get("YARN_FAULT_ALL"):
                 chance = random.Random(self.seed)
                 numbers = sorted(chance.sample(numbers, min(SAMPLED, most)))
             results = list(pool.map(lambda n: self.one(kind, n, error=error, **variables), numbers))
-            least = min(counts + self.counts(kind, pool, **variables))
+            least = min(counts + self.counts(kind, self.count(pool, **variables)))
         reached = [bool(nr_failed) for _, nr_failed, _ in results]
         calls = {call for _, nr_failed, call in results if nr_failed and call}
         print(

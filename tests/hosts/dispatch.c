@@ -22,7 +22,7 @@
 
 #include "tests/hosts/work.h"
 
-enum { UNITS = 10, UNITS_AFTER = 8, SKIPPED = 77, STATUS = 6, STACK_BYTES = 64 * 1024 };
+enum { UNITS = 5, UNITS_AFTER = 4, SKIPPED = 77, STATUS = 6, STACK_BYTES = 64 * 1024 };
 
 /* Of <linux/prctl.h>, which the C library's header has only in part. */
 enum { DISPATCH = 59, DISPATCH_ON = 1 };

@@ -17,12 +17,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { THREADS = 2, STEPS = 12000000, DESCRIPTORS = 64 };
+enum { THREADS = 2, STEPS = 12000000, STEPS_OF_THREAD = STEPS / 3, DESCRIPTORS = 64 };
 
-static uint64_t work(uint64_t seed)
+static uint64_t work(uint64_t seed, int steps)
 {
     uint64_t value = seed;
-    for (int i = 0; i < STEPS; i++) {
+    for (int i = 0; i < steps; i++) {
         value = value * UINT64_C(6364136223846793005) + 1;
         __asm__("" : "+r"(value));
     }
@@ -31,7 +31,7 @@ static uint64_t work(uint64_t seed)
 
 static void *run(void *seed)
 {
-    *(uint64_t *)seed = work(*(uint64_t *)seed);
+    *(uint64_t *)seed = work(*(uint64_t *)seed, STEPS_OF_THREAD);
     return NULL;
 }
 
@@ -89,7 +89,7 @@ static void run_child(int does_work)
     if (child == 0) {
         if (!does_work)
             _exit(3);
-        printf("child: %016" PRIx64 "\n", work(7));
+        printf("child: %016" PRIx64 "\n", work(7, STEPS));
         print_state("child");
         exit(4);
     }
@@ -104,7 +104,7 @@ int main(int argc, char **argv)
     setvbuf(stdout, NULL, _IOFBF, 1 << 14);
     errno = 0;
     print_state(argc > 2 ? "second image" : "main");
-    printf("work: %016" PRIx64 "\n", work(1));
+    printf("work: %016" PRIx64 "\n", work(1, STEPS));
     if (argc > 2)
         return 5;
     run_threads();

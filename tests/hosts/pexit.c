@@ -17,7 +17,7 @@
 
 static void say_goodbye(void)
 {
-    printf("exit handler: %016" PRIx64 "\n", yarn_host_work(10, 1, 7));
+    printf("exit handler: %016" PRIx64 "\n", yarn_host_work(5, 1, 7));
 }
 
 /* The thread ends behind the main one however busy the machine is. */
@@ -26,7 +26,7 @@ static sem_t main_has_said;
 static void *work_and_return(void *unused)
 {
     (void)unused;
-    uint64_t value = yarn_host_work(20, 1, 3);
+    uint64_t value = yarn_host_work(10, 1, 3);
     sem_wait(&main_has_said);
     printf("thread: %016" PRIx64 "\n", value);
     return NULL;
@@ -47,7 +47,7 @@ int main(int argc, char **argv)
         return EXIT_FAILURE;
     if (!strcmp(argv[1], "last") && pthread_create(&thread, NULL, work_and_leave, NULL))
         return EXIT_FAILURE;
-    printf("main: %016" PRIx64 "\n", yarn_host_work(5, 1, 5));
+    printf("main: %016" PRIx64 "\n", yarn_host_work(3, 1, 5));
     sem_post(&main_has_said);
     pthread_exit(NULL);
 }

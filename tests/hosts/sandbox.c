@@ -23,7 +23,7 @@
 
 enum {
     UNITS = 10,
-    UNITS_BEHIND = 20 /* some flushes long */,
+    UNITS_BEHIND = 12 /* some flushes long */,
     CALLS_MAX = 32,
     NOBODY = 65534,
     SKIPPED = 77

@@ -40,7 +40,7 @@ __attribute__((noinline)) static uint64_t descend(volatile int depth, uint64_t s
 
 int main(int argc, char **argv)
 {
-    int nr_rounds = argc > 1 ? atoi(argv[1]) : 30;
+    int nr_rounds = argc > 1 ? atoi(argv[1]) : 10;
     uint64_t value = 1;
     for (int i = 0; i < nr_rounds; i++)
         value = descend(DEPTH, value);

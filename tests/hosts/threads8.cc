@@ -15,7 +15,7 @@ namespace
 {
 
 std::atomic<uint64_t> result;
-uint64_t nr_units = 50;
+uint64_t nr_units = 12;
 
 template <int N> __attribute__((noinline)) void worker()
 {
