@@ -136,19 +136,23 @@ static uint64_t copy_ring(struct yarn_drain *drain, struct yarn_drain_ring *ring
     return ring->head - before;
 }
 
-/* Of all rings; *is_full as above. */
+/* Of all rings; *is_full as above. Why each ring has its own time: while one was full, another
+ * would fill up with what is later than the last time of both, and neither be emptied again. */
 static uint64_t copy_rings(struct yarn_drain *drain, bool *is_full)
 {
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC), bytes = 0;
+    uint64_t copied_ns = now_ns - YARN_MERGE_MARGIN_NS;
     *is_full = false;
     for (size_t i = 0; i < drain->nr_rings; i++) {
         bool is_this_full = false;
         begin_anew(drain, &drain->rings[i]);
         bytes += copy_ring(drain, &drain->rings[i], &is_this_full);
+        if (!is_this_full)
+            drain->rings[i].copied_ns = now_ns - YARN_MERGE_MARGIN_NS;
+        copied_ns = yarn_u64_min(copied_ns, drain->rings[i].copied_ns);
         *is_full |= is_this_full;
     }
-    if (!*is_full)
-        atomic_store(&drain->copied_ns, now_ns - YARN_MERGE_MARGIN_NS);
+    atomic_store(&drain->copied_ns, copied_ns);
     return bytes;
 }
 

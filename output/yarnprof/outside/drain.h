@@ -23,6 +23,7 @@ struct yarn_drain_ring {
     uint8_t *data;                     /* owned */
     uint64_t head;                     /* of it: where the next record goes */
     uint64_t begun;                    /* where that was when it began anew last */
+    uint64_t copied_ns;                /* all of before that has been copied into it */
     struct yarn_ring ring;             /* over these, for the session's drains */
 };
 
