@@ -151,7 +151,7 @@ class Annotate(harness.Case):
             self.assertIn(call, best["source"])
             self.assertGreater(best["function_percent"], 98)
             hot = max(got["instructions"], key=lambda row: row["self"])
-            self.assertEqual(hot["inlined"], "yarn_host_work")
+            self.assertEqual(hot["inlined"], "yarn_host_steps")
             self.assertEqual(hot["file"].rsplit("/", 1)[-1], "work.h")
             listing = subprocess.run(["objdump", "-d", f"--disassemble={function}", harness.HOSTS / "split"],
                                      check=True, capture_output=True, text=True).stdout

@@ -221,7 +221,10 @@ class Times(Case):
         used = time.clock_gettime(process.pid * -8 - 6) - before
         trust = harness.trust(folder)
         self.assertLess(trust["cpu_ns"], used * 1e9)
-        self.assertAlmostEqual(trust["cpu_ns"] / 1e6, trust["samples"] * 1000 / harness.FREQUENCY, delta=8)
+        # An ordinary user has no samples of the kernel's part, which is some with many switches.
+        unsampled_ms = trust["cpu_ns"] / 1e6 - trust["samples"] * 1000 / harness.FREQUENCY
+        self.assertGreater(unsampled_ms, -8)
+        self.assertLess(unsampled_ms, 60)
 
 
 class Programs(Case):

@@ -53,7 +53,7 @@ class OutsideSwitches(Case):
         self.assertEqual([key for key, start_ns in starts if start_ns < ends.get(key, 0)], [])
 
     def test_before_a_process_has_a_dump_few_are_kept_and_others_said_to_be_unknown(self):
-        run = self.record([KNOWN, 1, 100000, "pauses"], "-F", "20")
+        run = self.record([KNOWN, 1, 100000, "pauses"], "-F", "50")
         (pid, _, _), = [map(int, line.split()) for line in run.stdout.decode().splitlines()[:-1]]
         table = table_of(run.dumps)
         (row,) = [row for row in table["threads"] if row["tid"] == pid]
