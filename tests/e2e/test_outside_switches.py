@@ -61,7 +61,7 @@ class OutsideSwitches(Case):
         self.assertGreaterEqual(row["unknown_ns"], table["notes"]["cut_ns"])
 
     def test_there_are_none_any_more_where_they_are_too_many(self):
-        run = self.record(["sh", "-c", f"{PINGPONG} 60000; {KNOWN} 1 50000"])
+        run = self.record(["sh", "-c", f"{PINGPONG} 60000; {KNOWN} 1 50000"], "--sched=switch:1000")
         self.assertGreater(table_of(run.dumps)["notes"]["cut_ns"], 0)
         scheds = {name_of(dump["process"]): dump["sched"] for dump in self.infos(run)}
         self.assertEqual((scheds["known"]["got"], scheds["known"]["reason"]),
