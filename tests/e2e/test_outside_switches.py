@@ -80,6 +80,12 @@ class OutsideSwitches(Case):
                 self.assertGreater(row["blocked_ns"] + row["unknown_ns"], 290e6)
                 self.assertLess(row["running_ns"], 100e6)
 
+    @harness.as_root
+    def test_of_whole_cores_there_are_none(self):
+        run = self.record([SLEEPER, 300], "--whole-cores")
+        self.assertEqual({(dump["sched"]["got"], dump["sched"]["reason"]) for dump in self.infos(run)},
+                         {("off", "with whole cores they are not kept")})
+
     def test_left_out_they_are_not_there(self):
         run = self.record([KNOWN, 1, 50000], "--sched=off")
         self.assertEqual({dump["sched"]["got"] for dump in self.infos(run)}, {"off"})
