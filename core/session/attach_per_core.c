@@ -4,6 +4,7 @@
 #include "core/session/alternates.h"
 #include "core/session/attach.h"
 #include "core/session/core_rings.h"
+#include "core/session/crowd.h"
 #include "core/session/probe.h"
 #include "core/session/state.h"
 #include "core/session/switches.h"
@@ -49,22 +50,10 @@ static inline bool growth_is_to_come(const struct yarn_session *session)
     return session->growth.ring_bytes > session->report.got.ring_bytes;
 }
 
-enum { MANY_SAMPLES = 12, PAGE_BYTES = 4096, CROWD_A_CORE = 8 };
+enum { MANY_SAMPLES = 12, PAGE_BYTES = 4096 };
 #define LIFE_LEAST_NS (100 * YARN_NS_PER_MS)
 #define GRACE_NS (30 * YARN_NS_PER_MS)
 #define TURN_NS (10 * YARN_NS_PER_MS)
-
-/* A grace period is as long as the kernel's own threads wait for a core: with a thousand threads
- * that wait, too, it was seconds, in which the reader read nothing. */
-static bool is_crowded(struct yarn_session *session, uint64_t now_ns)
-{
-    struct yarn_growth *growth = &session->growth;
-    if (now_ns < growth->crowded_ns)
-        return true;
-    bool is_now = yarn_process_nr_runnable() > CROWD_A_CORE * session->nr_cpus;
-    growth->crowded_ns = is_now ? now_ns + LIFE_LEAST_NS : 0;
-    return is_now;
-}
 
 /* ---- how large ---- */
 
@@ -147,7 +136,7 @@ static void move(struct yarn_session *session, uint64_t now_ns)
     session->soon_ns = growth->error ? 0 : TURN_NS;
     if (growth->error || now_ns < growth->attach_ns)
         return;
-    if (is_crowded(session, now_ns)) {
+    if (yarn_crowd_waits(session, now_ns)) {
         session->soon_ns = 0;
         return;
     }
@@ -174,12 +163,15 @@ static void grow_before_drain(struct yarn_session *session)
     }
 }
 
-static bool is_due(const struct yarn_session *session, uint64_t now_ns)
+/* Why in a crowd: records of switches are alone in the first rings then (move). */
+static bool is_due(struct yarn_session *session, uint64_t now_ns)
 {
-    bool is_early = session->turns.is_deep_wanted || session->growth.is_late;
-    return growth_is_to_come(session) && session->is_enabled &&
-           (session->nr_samples >= MANY_SAMPLES || session->growth.is_late) &&
-           (is_early || now_ns >= session->growth.since_ns + LIFE_LEAST_NS);
+    if (!growth_is_to_come(session) || !session->is_enabled)
+        return false;
+    if (session->growth.is_late || yarn_crowd_is_host(session, now_ns))
+        return true;
+    return session->nr_samples >= MANY_SAMPLES &&
+           (session->turns.is_deep_wanted || now_ns >= session->growth.since_ns + LIFE_LEAST_NS);
 }
 
 /* After a drain: a step, where it is time for one. */

@@ -47,6 +47,7 @@ struct yarn_session_request {
     bool includes_reader;              /* the calling thread is one of those that are sampled */
     bool may_refuse_threads;           /* while one is left: the others are counted in the report */
     bool may_sleep;                    /* while the host does: the calls for it are permitted */
+    bool may_set_turns;                /* of the calling thread, how long they are: likewise */
     struct yarn_thread_end leader_end; /* of the host's first thread, where that is known */
     int wake_fd;                 /* readable: the reader wakes; 0: the one of yarn_thread_wake */
     const char *machine_refusal; /* why events of the whole machine must not be opened; NULL */

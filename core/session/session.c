@@ -4,6 +4,7 @@
 #include "core/event/machine.h"
 #include "core/session/alternates.h"
 #include "core/session/attach.h"
+#include "core/session/crowd.h"
 #include "core/session/doubles.h"
 #include "core/session/group_reads.h"
 #include "core/session/probe.h"
@@ -398,6 +399,7 @@ size_t yarn_session_drain_until(struct yarn_session *session, uint64_t until_ns,
     size_t count = yarn_merge_pass(&session->merge, until_ns, &seen, ret_has_news);
     if (until_ns != UINT64_MAX) {
         yarn_switches_after_drain(session);
+        yarn_crowd_after_drain(session);
         if (session->report.attachment->after_drain)
             session->report.attachment->after_drain(session);
     }

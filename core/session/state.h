@@ -60,8 +60,7 @@ struct yarn_session_report {
     int thread_refusal;        /* the negative errno of one of them */
     uint32_t holds;         /* a mask of enum yarn_session_hold: why the timers were off at times */
     bool lacks_growth;      /* the cores' rings stay as small as they were at first: likewise */
-    bool has_core_back;     /* one was offline, or has come: what events of every thread on it
-                             * counted until they were opened is missing */
+    bool has_core_back;     /* one was offline, or has come: counts of every thread lack a part */
     bool has_smaller_rings; /* since: the memory was too little for all threads */
     const char *failure;    /* what could not be done, a sentence; NULL while all is well */
     char sentence[YARN_SENTENCE_MAX]; /* the failure, where it names something */
@@ -115,14 +114,13 @@ struct yarn_session_core {
 struct yarn_growth {
     size_t ring_bytes; /* what the cores' rings will be, or are */
     bool may_grow;
-    bool is_refused;     /* for want of locked memory */
-    bool is_late;        /* the reader: a ring was half full */
-    bool is_moving;      /* events write to the former rings and to the new ones */
-    int error;           /* negative errno by which it ended */
-    size_t next;         /* event to be moved */
-    uint64_t since_ns;   /* the first drain */
-    uint64_t attach_ns;  /* when those that rest may be moved; 0: they were */
-    uint64_t crowded_ns; /* until then too many threads wait for a core; 0: not that it is known */
+    bool is_refused;    /* for want of locked memory */
+    bool is_late;       /* the reader: a ring was half full */
+    bool is_moving;     /* events write to the former rings and to the new ones */
+    int error;          /* negative errno by which it ended */
+    size_t next;        /* event to be moved */
+    uint64_t since_ns;  /* the first drain */
+    uint64_t attach_ns; /* when those that rest may be moved; 0: they were */
 };
 
 /* See alternates.h. */
@@ -175,12 +173,11 @@ struct yarn_session {
     size_t nr_former_cores;
     struct yarn_event *events; /* on the host's threads */
     size_t nr_events, max_events;
-    struct yarn_event_status
-        *statuses;                     /* one for each of request->events; alternates behind them */
-    struct yarn_table numbers;         /* id of an event -> its number in `statuses` */
-    struct yarn_timer_sampler *timer;  /* the timer sampler's; NULL under perf */
-    struct yarn_thread_rings *threads; /* of the strategy per-thread; NULL else */
-    struct yarn_cpu_wide wide;         /* of the strategy per-core */
+    struct yarn_event_status *statuses; /* of request->events; alternates behind */
+    struct yarn_table numbers;          /* id of an event -> its number in `statuses` */
+    struct yarn_timer_sampler *timer;   /* the timer sampler's; NULL under perf */
+    struct yarn_thread_rings *threads;  /* of the strategy per-thread; NULL else */
+    struct yarn_cpu_wide wide;          /* of the strategy per-core */
     struct yarn_switches switches;
     struct yarn_wake_switches wake_switches;
     struct yarn_group_reads *reads; /* of groups that are read with each sample; NULL: none */
@@ -195,6 +192,10 @@ struct yarn_session {
     uint64_t nr_births;  /* of threads, as far as records said so */
     uint64_t nr_samples; /* read */
     struct yarn_growth growth;
+    struct yarn_crowd {
+        uint64_t look_ns;           /* when to look again */
+        bool waits, has_long_turns; /* and the reader */
+    } crowd;                        /* see crowd.h */
     struct yarn_alternates alternates;
     struct yarn_turns turns;
     uint64_t soon_ns; /* how soon to read again, beyond what the rings need; 0 */
@@ -263,8 +264,6 @@ static inline bool yarn_switches_is_of(const struct yarn_event *event)
 {
     return event->number == YARN_SWITCHES_NUMBER;
 }
-
-/* Which event is whose alternate (alternates.h), by their numbers. */
 
 /* An alternate is an event of its own, numbered behind those of the request (alternates.h). */
 static inline bool yarn_alternates_is_one(const struct yarn_session *session, uint32_t number)

@@ -500,6 +500,7 @@ int yarn_process_open_folder(int dir, const char *path)
 }
 
 enum { READER_NICE = -10 };
+#define SHORT_TURN_NS (YARN_NS_PER_MS / 10)
 
 /* struct sched_attr of sched_setattr(2), which the C library does not declare. */
 struct scheduling {
@@ -537,12 +538,21 @@ void yarn_process_prefer_latency(void)
     now.policy = SCHED_OTHER;
     now.priority = 0;
     int32_t own_nice = now.nice;
-    now.runtime_ns = YARN_NS_PER_MS / 10;
+    now.runtime_ns = SHORT_TURN_NS;
     now.nice = READER_NICE < own_nice ? READER_NICE : own_nice;
     result = yarn_raw_call(SYS_sched_setattr, 0, (long)&now, 0, 0, 0, 0);
     if (result != -EPERM)
         return;
     now.nice = own_nice;
+    yarn_raw_call(SYS_sched_setattr, 0, (long)&now, 0, 0, 0, 0);
+}
+
+void yarn_process_take_short_turns(bool are_short)
+{
+    struct scheduling now;
+    if (read_scheduling(&now) || now.policy != SCHED_OTHER)
+        return;
+    now.runtime_ns = are_short ? SHORT_TURN_NS : 0;
     yarn_raw_call(SYS_sched_setattr, 0, (long)&now, 0, 0, 0, 0);
 }
 

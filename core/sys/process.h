@@ -144,6 +144,9 @@ uint64_t yarn_process_reaped_cpu_ns(void);
  * and ahead of others where it is permitted to. */
 void yarn_process_prefer_latency(void);
 
+/* That slice, or the system's own. */
+void yarn_process_take_short_turns(bool are_short);
+
 /* The calling thread runs ahead of all that are not (SCHED_FIFO, SCHED_RR, SCHED_DEADLINE). */
 bool yarn_process_is_real_time(void);
 

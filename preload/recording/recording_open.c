@@ -30,6 +30,7 @@ static void follow_filter(struct yarn_recording *recording)
     recording->request.may_sleep = !probe->deadly[YARN_SECCOMP_TIMER] &&
                                    !probe->deadly[YARN_SECCOMP_ENDS] &&
                                    !yarn_valgrind_is_processor();
+    recording->request.may_set_turns = !probe->deadly[YARN_SECCOMP_LATENCY];
     for (size_t i = 0; i < YARN_SECCOMP_PART_COUNT; i++)
         if (probe->deadly[i])
             YARN_INFORM(recording->messages, "a seccomp filter would end the program for: %s",

@@ -80,7 +80,7 @@ static void report_off(struct walk *walk, enum off off, uint64_t from_ns, uint64
 }
 
 /* Up to where it comes onto a core, or to its end. What was cut out of it is unknown; behind that
- * it did not run either, but whether it still waits for a core is not known. */
+ * it did not run either, but whether one that waited for a core still does is not known. */
 static void pass_off(struct walk *walk, uint64_t to_ns, bool comes)
 {
     const struct yarn_sched_log *sched = walk->sched;
@@ -96,7 +96,7 @@ static void pass_off(struct walk *walk, uint64_t to_ns, bool comes)
         report_off(walk, off, at_ns, cut_ns, false);
         at_ns = yarn_u64_min(gap->to_ns, to_ns);
         report(walk, YARN_SCHED_UNKNOWN, cut_ns, at_ns);
-        off = off == OFF_UNKNOWN ? OFF_UNKNOWN : OFF_BLOCKED;
+        off = off == OFF_BLOCKED ? OFF_BLOCKED : OFF_UNKNOWN;
         if (at_ns == to_ns)
             break; /* it may reach further */
     }

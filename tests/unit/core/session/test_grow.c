@@ -75,6 +75,7 @@ static int open_session(void)
         .stack_bytes = 32768,
         .interval_ns = 100 * YARN_NS_PER_MS,
         .pid = getpid(),
+        .may_set_turns = true,
     };
     return yarn_session_open(&session, &request);
 }
@@ -242,6 +243,29 @@ START_TEST(events_go_to_larger_rings_when_few_wait_for_a_core)
 }
 END_TEST
 
+/* Before there are samples enough. */
+START_TEST(rings_grow_at_once_where_the_crowd_may_be_the_hosts)
+{
+    static pid_t pids[CROWD_MOST];
+    if (session.nr_cpus > CROWD_MOST / CROWD_A_CORE) {
+        printf("skipped: so many cores that no crowd fills them\n");
+        return;
+    }
+    atomic_store(&is_over, true);
+    session.nr_births = 8 * session.nr_cpus + 1;
+    size_t count = begin_crowd(pids);
+    yarn_session_enable(&session);
+    drain();
+    bool is_moving = session.growth.is_moving, has_long_turns = session.crowd.has_long_turns;
+    end_crowd(pids, count);
+    ck_assert(is_moving);
+    ck_assert(has_long_turns);
+    session.nr_births = 0; /* others may be a crowd, still */
+    drain();
+    ck_assert(!session.crowd.has_long_turns);
+}
+END_TEST
+
 int main(void)
 {
     int err = open_session();
@@ -259,6 +283,7 @@ int main(void)
     tcase_add_test(tests, without_memory_for_both_rings_stay_and_are_filled_more_slowly);
     tcase_add_test(tests, rings_of_who_does_nothing_stay);
     tcase_add_test(tests, events_go_to_larger_rings_when_few_wait_for_a_core);
+    tcase_add_test(tests, rings_grow_at_once_where_the_crowd_may_be_the_hosts);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
 }

@@ -138,6 +138,26 @@ START_TEST(process_that_prefers_latency_keeps_its_policy_and_never_yields_more)
 }
 END_TEST
 
+/* As the kernel says it: struct sched_attr, whose sched_runtime is at 24. 0 before Linux 6.12. */
+static uint64_t own_slice_ns(void)
+{
+    uint64_t words[6] = {0};
+    ck_assert_int_eq(syscall(SYS_sched_getattr, 0, words, sizeof words, 0), 0);
+    return words[3];
+}
+
+START_TEST(process_takes_short_turns_or_those_of_the_system)
+{
+    int nice = getpriority(PRIO_PROCESS, 0);
+    uint64_t at_first_ns = own_slice_ns();
+    yarn_process_take_short_turns(true);
+    ck_assert_uint_eq(own_slice_ns(), at_first_ns ? YARN_NS_PER_MS / 10 : 0);
+    yarn_process_take_short_turns(false);
+    ck_assert_uint_eq(own_slice_ns(), at_first_ns);
+    ck_assert_int_eq(getpriority(PRIO_PROCESS, 0), nice);
+}
+END_TEST
+
 START_TEST(process_names_the_system_as_uname_does)
 {
     struct yarn_system_names names;
@@ -397,6 +417,7 @@ int main(void)
     tcase_add_test(facts, cpus_of_this_machine_are_as_many_as_libc_says);
     tcase_add_test(facts, process_knows_who_it_is);
     tcase_add_test(facts, process_that_prefers_latency_keeps_its_policy_and_never_yields_more);
+    tcase_add_test(facts, process_takes_short_turns_or_those_of_the_system);
     tcase_add_test(facts, process_names_the_system_as_uname_does);
     suite_add_tcase(suite, facts);
 
