@@ -24,20 +24,12 @@ void yarn_session_share_open(struct yarn_session_share *share, const struct yarn
     yarn_session_share_update(share, tree);
 }
 
-/* Of whole cores each thread's first run was wrong, which is not understood. */
-static const char *switches_refusal(const struct yarn_session *tree)
-{
-    if (tree->request->of_cores)
-        return "with whole cores they are not kept";
-    return tree->switches.are_cut ? "they were too many and given up before" : NULL;
-}
-
 void yarn_session_share_update(struct yarn_session_share *share, const struct yarn_session *tree)
 {
     share->session.report = tree->report;
     share->session.switches = (struct yarn_switches){
         .is_open = tree->request->times_tree,
-        .reason = switches_refusal(tree),
+        .reason = tree->switches.are_cut ? "they were too many and given up before" : NULL,
     };
     share->session.report.attachment = &attachment;
     share->session.alternates = tree->alternates;

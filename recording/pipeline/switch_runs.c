@@ -17,6 +17,7 @@ struct slot {
     uint32_t cpu;
     uint64_t since_ns; /* it came onto the core, or left it */
     bool is_running;
+    bool is_over; /* it has ended, and leaves its core for the last time perhaps later */
 };
 
 struct yarn_switch_runs {
@@ -85,6 +86,14 @@ static bool is_again(const struct slot *slot, const struct yarn_typed_record *re
            record->perf.time < slot->since_ns + SAME_NS;
 }
 
+/* Events of whole cores see a thread beyond its end. Where records were lost its number may be
+ * another's by now. */
+static bool is_of_the_dead(const struct yarn_switch_runs *runs, const struct slot *slot,
+                           const struct yarn_typed_record *record)
+{
+    return slot->is_over && slot->tid == record->perf.tid && !runs->has_lost;
+}
+
 /* A record is missing in between: nothing is known since the last. */
 static void leave_open(struct yarn_switch_runs *runs, const struct slot *slot)
 {
@@ -96,7 +105,7 @@ static void come_in(struct yarn_switch_runs *runs, const struct yarn_typed_recor
     struct slot *slot = slot_of(runs, record->perf.tid);
     if (slot->tid && slot->is_running)
         leave_open(runs, slot);
-    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, true};
+    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, true, false};
     if (record->perf.cpu < CPUS_MAX) {
         runs->last_on[record->perf.cpu] = record->perf.tid;
         runs->nr_cpus = record->perf.cpu < runs->nr_cpus ? runs->nr_cpus : record->perf.cpu + 1;
@@ -108,7 +117,7 @@ static void come_in(struct yarn_switch_runs *runs, const struct yarn_typed_recor
 static void find_begin(struct yarn_switch_runs *runs, struct slot *slot,
                        const struct yarn_typed_record *record)
 {
-    const struct slot before = {record->perf.tid, record->perf.cpu, runs->start_ns, false};
+    const struct slot before = {record->perf.tid, record->perf.cpu, runs->start_ns, false, false};
     bool is_first = slot->tid != record->perf.tid;
     bool is_known = !runs->are_late && !runs->has_lost;
     if (is_first && !slot->tid && is_known && runs->start_ns < record->perf.time) {
@@ -117,7 +126,7 @@ static void find_begin(struct yarn_switch_runs *runs, struct slot *slot,
     }
     if (!is_first || !runs->has_lost)
         leave_open(runs, is_first ? &before : slot);
-    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false};
+    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false, false};
 }
 
 static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
@@ -126,14 +135,18 @@ static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record
     if (slot->tid != record->perf.tid || !slot->is_running)
         find_begin(runs, slot, record);
     keep(runs, slot, record->perf.time, record->switched.is_preempted, false);
-    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false};
+    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false, false};
 }
 
 bool yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
                                 const struct yarn_typed_record *record)
 {
-    if (record->perf.time < runs->start_ns || is_again(slot_of(runs, record->perf.tid), record))
+    struct slot *slot = slot_of(runs, record->perf.tid);
+    if (record->perf.time < runs->start_ns || is_again(slot, record) ||
+        is_of_the_dead(runs, slot, record))
         return false;
+    if (slot->is_over)
+        slot->tid = 0;
     if (record->switched.is_out)
         go_out(runs, record);
     else
@@ -143,10 +156,12 @@ bool yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
 
 void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns)
 {
+    struct slot *slot = slot_of(runs, tid);
+    if (slot->is_over)
+        slot->tid = 0;
     if (!runs->are_late || runs->start_ns == UINT64_MAX)
         return;
-    struct slot *slot = slot_of(runs, tid);
-    *slot = (struct slot){tid, 0, time_ns, false};
+    *slot = (struct slot){tid, 0, time_ns, false, false};
     leave_open(runs, slot);
 }
 
@@ -169,7 +184,7 @@ void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint6
         return;
     if (slot->is_running)
         keep(runs, slot, time_ns, false, true);
-    slot->tid = 0;
+    *slot = (struct slot){tid, slot->cpu, time_ns, false, true};
 }
 
 void yarn_switch_runs_divide(struct yarn_switch_runs *runs, uint64_t time_ns)

@@ -81,10 +81,15 @@ class OutsideSwitches(Case):
                 self.assertLess(row["running_ns"], 100e6)
 
     @harness.as_root
-    def test_of_whole_cores_there_are_none(self):
-        run = self.record([SLEEPER, 300], "--whole-cores")
-        self.assertEqual({(dump["sched"]["got"], dump["sched"]["reason"]) for dump in self.infos(run)},
-                         {("off", "with whole cores they are not kept")})
+    def test_of_whole_cores_the_last_switch_of_the_dead_is_no_run(self):
+        """It comes after the thread's end."""
+        run = self.record([SLEEPER, 1500], "--whole-cores")
+        check_sleeper(self, run)
+        table = table_of(run.dumps)
+        self.assertEqual(table["notes"]["refused"], 0)
+        (first,) = [row for row in table["threads"] if row["tid"] == row["pid"]]
+        self.assertLess(first["running_ns"], 100e6)
+        self.assertGreater(first["blocked_ns"] + first["unknown_ns"], 1.3e9)
 
     def test_left_out_they_are_not_there(self):
         run = self.record([KNOWN, 1, 50000], "--sched=off")

@@ -198,11 +198,29 @@ START_TEST(a_thread_s_end_ends_its_run)
     yarn_switch_runs_start(runs, 100);
     come(A, 110, 0);
     yarn_switch_runs_on_exit(runs, A, 140);
+    leave(A, 150, 0, true); /* events of whole cores see this, too */
+    come(A, 200, 0);
+    leave(A, 210, 0, false);
+    yarn_switch_runs_on_birth(runs, A, 400);
     come(A, 500, 0); /* another of that number */
     leave(A, 510, 0, false);
     take();
     ck_assert_uint_eq(nr_seen, 2);
     assert_run(0, A, 110, 30, false, true);
+    assert_run(1, A, 500, 10, false, false);
+}
+END_TEST
+
+START_TEST(whoever_comes_when_records_were_lost_may_have_a_number_of_the_dead)
+{
+    yarn_switch_runs_start(runs, 100);
+    come(A, 110, 0);
+    yarn_switch_runs_on_exit(runs, A, 140);
+    yarn_switch_runs_on_lost(runs); /* a birth may be among them */
+    come(A, 500, 0);
+    leave(A, 510, 0, false);
+    take();
+    ck_assert_uint_eq(nr_seen, 2);
     assert_run(1, A, 500, 10, false, false);
 }
 END_TEST
@@ -300,6 +318,7 @@ int main(void)
     tcase_add_test(tests, two_records_of_one_switch_are_one);
     tcase_add_test(tests, what_a_thread_did_before_its_late_records_is_unknown);
     tcase_add_test(tests, a_thread_s_end_ends_its_run);
+    tcase_add_test(tests, whoever_comes_when_records_were_lost_may_have_a_number_of_the_dead);
     tcase_add_test(tests, what_runs_at_a_flush_goes_on_where_it_was_divided);
     tcase_add_test(tests, after_a_stop_nothing_is_known_of_before);
     tcase_add_loop_test(tests, no_time_is_lost_or_counted_twice, 0, 20);
