@@ -64,6 +64,7 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .rank = yarn_span_of_text(job->rank ? job->rank : ""),
         .root_pid = (uint32_t)root.pid,
         .root_birth_ns = root.birth_ns,
+        .name = yarn_span_of_text(facts->name ? facts->name : ""),
     };
     yarn_dump_write_process(writer, &process);
 }

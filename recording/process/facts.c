@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/process/facts.h"
 
+#include <sys/auxv.h>
+
+#include "core/base/text.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 
@@ -14,6 +17,17 @@ static int take_exe(struct yarn_facts *facts, struct yarn_arena *arena, const ch
     facts->exe = length > 0 ? yarn_arena_text(arena, path, (size_t)length)
                             : yarn_arena_text(arena, fallback, strlen(fallback));
     return facts->exe ? 0 : -ENOMEM;
+}
+
+/* What was given to execve; of a descriptor it is a number. */
+static int take_name(struct yarn_facts *facts, struct yarn_arena *arena)
+{
+    const char *path = (const char *)getauxval(AT_EXECFN);
+    const char *name = yarn_path_base(path ? path : facts->exe);
+    if (!name[strspn(name, "0123456789")])
+        name = yarn_path_base(facts->exe);
+    facts->name = yarn_arena_text(arena, name, strlen(name));
+    return facts->name ? 0 : -ENOMEM;
 }
 
 /* A folder may be gone, outside of our root, or below one that we may not enter. */
@@ -105,6 +119,8 @@ int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena, int 
     take_times(&facts);
     yarn_process_system_names(&facts.system);
     int err = take_exe(&facts, arena, argc > 0 && argv[0] ? argv[0] : "unknown");
+    if (!err)
+        err = take_name(&facts, arena);
     if (!err)
         err = take_folder(&facts, arena);
     if (!err)

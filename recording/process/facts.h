@@ -30,6 +30,7 @@ struct yarn_facts {
     uint64_t boottime_offset_ns;
     int64_t monotonic_raw_offset_ns;
     const char *exe;          /* path of the executable */
+    const char *name;         /* by which it was run: a program's, a link's, a script's */
     const char *folder;       /* working directory at the start; NULL where it has no path */
     struct yarn_span cmdline; /* arguments, each with its NUL */
     struct yarn_system_names system;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/process/job.h"
 
-#include <sys/auxv.h>
-
 #include "core/base/glob.h"
 #include "core/base/text.h"
 #include "core/config/pattern.h"
@@ -165,13 +163,6 @@ bool yarn_job_is_for(const struct yarn_options *options, const char *path)
     return yarn_glob_list_matches(options->comm, yarn_path_base(path));
 }
 
-/* The name that was run: a link's, or a script's. */
-static bool was_run_as(const struct yarn_options *options)
-{
-    const char *path = (const char *)getauxval(AT_EXECFN);
-    return path && yarn_job_is_for(options, path);
-}
-
 static int read_job(struct yarn_job *job, int argc, char *const argv[], struct yarn_text *fault)
 {
     struct yarn_option_fault at;
@@ -202,7 +193,8 @@ int yarn_job_init(struct yarn_job *job, int argc, char *const argv[], char *cons
                   struct yarn_text *fault)
 {
     int err = yarn_job_init_for_tree(job, argc, argv, envp, fault);
-    if (err || yarn_job_is_for(&job->options, job->facts.exe) || was_run_as(&job->options))
+    if (err || yarn_job_is_for(&job->options, job->facts.exe) ||
+        yarn_job_is_for(&job->options, job->facts.name))
         return err;
     yarn_job_fini(job);
     return -ECANCELED;

@@ -42,15 +42,15 @@ class Keys(harness.Case):
         folder = self.recorded(YARN_EVENTS="cpu-clock")
         processes = harness.report(folder, "--by=process")["rows"]
         self.assertEqual({row["process"] for row in processes}, {"dash"})
-        self.assertEqual({row["program"] for row in processes}, {"sh", "renamed"})
+        self.assertEqual({row["program"] for row in processes}, {"sh", "renamed", "script"})
         shown = harness.yarnprof("report", "--by=process", folder).stdout.decode()
-        self.assertEqual(set(re.findall(r"% +[0-9]+ +[0-9.]+ m?s  (\S+) ", shown)), {"sh", "renamed"})
+        self.assertEqual(set(re.findall(r"% +[0-9]+ +[0-9.]+ m?s  (\S+) ", shown)), {"sh", "renamed", "script"})
         (one,) = (dump["path"] for dump in harness.info(folder) if dump["process"]["argv"][0] == str(self.link))
         self.assertRegex(harness.yarnprof("sched", one).stdout.decode(), r"^renamed, pid ")
         self.assertEqual(len(processes), 4)
         whole = sum(row["samples"] for row in processes)
         programs = self.samples(folder, "program")
-        self.assertEqual(set(programs), {"sh", "renamed"})
+        self.assertEqual(set(programs), {"sh", "renamed", "script"})
         self.assertEqual(sum(programs.values()), whole)
         commands = self.samples(folder, "command")
         self.assertEqual(set(commands), {f"/bin/sh -c {SPIN}", f"{self.link} -c {SPIN}",

@@ -113,6 +113,26 @@ class Tree(Case):
                 found = self.processes(run) if self.dumps_of(run) else []
                 self.assertEqual([name_of(image) for image in found], names)
 
+    def test_a_program_has_one_name(self):
+        """That which was run, a script's, too, whether its arguments could be read in time or not; and the same inside."""
+        folder = pathlib.Path(self.folder())
+        names = ["short", "with_a_name_that_is_long", "link"]
+        for name in names[:2]:
+            (folder / name).write_text("#!/bin/sh\ni=0; while [ $i -lt $1 ]; do i=$((i+1)); done\n")
+            (folder / name).chmod(0o755)
+        (folder / "link").symlink_to(SPLIT)
+        turns = "; ".join(f"{folder}/{name} {amount}" for name in names for amount in (0, 0, 0, 1))
+        turns += f"; {folder}/short 30000; {folder}/with_a_name_that_is_long 30000"
+        run = self.record(["sh", "-c", turns], "-F", "5000")
+        programs = {row["program"] for row in harness.report(run.dumps)["tree"]["programs"]}
+        self.assertEqual({name for name in programs if name not in ("sh", "dash")},
+                         {"short", "link"} | ({name for name in programs if names[1].startswith(name)}))
+        self.assertIn(names[1], programs)
+        inside = self.run_program(["sh", "-c", turns], YARN_FREQUENCY="5000")
+        seen = lambda run: {dump["process"]["name"] for dump in self.infos(run) if dump["trust"]["samples"] > 20}
+        self.assertEqual(seen(run) - {"sh"}, set(names))
+        self.assertEqual(seen(inside) - {"sh"}, set(names))
+
     def test_what_an_image_that_is_left_out_executes_is_recorded(self):
         script = f"i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; {SPLIT} 1; {SPLIT} 1 & wait; exec {SPLIT} 1"
         for options, count in ((["--comm=split"], 3), (["--follow=exec"], 4), (["--follow=fork"], 1)):

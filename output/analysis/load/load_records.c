@@ -170,7 +170,8 @@ static int name_process(struct yarn_strings *strings, struct yarn_profile_dump *
     const struct yarn_dump_process *process = &dump->process;
     const char *exe = yarn_path_base((const char *)process->exe.data);
     const char *first = process->cmdline.size ? (const char *)process->cmdline.data : "";
-    const char *program = yarn_program_name(first, exe);
+    const char *program =
+        process->name.size ? (const char *)process->name.data : yarn_program_name(first, exe);
     int err = yarn_strings_intern(strings, yarn_span_of_text(exe), &dump->comm);
     if (!err)
         err = yarn_strings_intern(strings, yarn_span_of_text(program), &dump->program);

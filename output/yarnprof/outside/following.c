@@ -2,7 +2,6 @@
 #include "output/yarnprof/outside/following.h"
 
 #include "core/sys/clock.h"
-#include "output/base/program.h"
 #include "output/yarnprof/outside/root.h"
 #include "output/yarnprof/outside/switches.h"
 
@@ -45,8 +44,7 @@ static void write_thread(struct yarn_dump_writer *writer, const struct yarn_tree
 static bool is_wanted(const struct yarn_process_tree *tree, const struct yarn_tree_process *process)
 {
     const struct yarn_options *options = &tree->job->options;
-    return yarn_job_is_for(options, process->facts.exe) ||
-           yarn_job_is_for(options, process->run_as);
+    return yarn_job_is_for(options, process->facts.exe) || yarn_job_is_for(options, process->name);
 }
 
 static void begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process *process)
@@ -147,11 +145,7 @@ static struct yarn_dump_tree_process row_of(struct yarn_process_tree *tree,
                                             enum yarn_dump_end_reason reason, int status)
 {
     const struct yarn_followed *followed = process->followed;
-    const char *first =
-        process->facts.cmdline.size ? (const char *)process->facts.cmdline.data : "";
-    const char *program =
-        yarn_tree_intern(tree, process->has_program ? yarn_program_name(first, process->facts.exe)
-                                                    : process->run_as);
+    const char *program = yarn_tree_intern(tree, process->name);
     bool is_unknown = !process->has_program && reason == YARN_DUMP_END_EXIT;
     return (struct yarn_dump_tree_process){
         .pid = (uint32_t)process->target.pid,

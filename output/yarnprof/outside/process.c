@@ -8,9 +8,15 @@
 #include "core/sys/file.h"
 #include "core/sys/proc_maps.h"
 #include "output/base/array.h"
+#include "output/base/program.h"
 #include "output/yarnprof/outside/root.h"
 
-enum { CMDLINE_MAX = 16 * 1024, ENVIRONMENT_MAX = 256 * 1024, PATH_BYTES = 4096 };
+enum {
+    CMDLINE_MAX = 16 * 1024,
+    ENVIRONMENT_MAX = 256 * 1024,
+    PATH_BYTES = 4096,
+    SCRIPT_ARGUMENT = 2
+};
 
 /* The parent's image goes on in the child. */
 static bool inherit(struct yarn_tree_process *process, const struct yarn_tree_process *parent)
@@ -19,7 +25,7 @@ static bool inherit(struct yarn_tree_process *process, const struct yarn_tree_pr
     process->has_program = parent->has_program;
     yarn_tree_root_share(&process->target, &parent->target);
     process->is_ignored = parent->is_ignored;
-    memcpy(process->run_as, parent->run_as, sizeof process->run_as);
+    memcpy(process->name, parent->name, sizeof process->name);
     process->facts.parent_pid = parent->facts.pid;
     process->facts.lineage = (struct yarn_lineage){
         .forked_by = parent->facts.pid,
@@ -63,6 +69,7 @@ struct yarn_tree_process *yarn_tree_process_new(const struct yarn_tree_thread *f
         return NULL;
     }
     process->facts.pid = (pid_t)first->tid;
+    process->facts.name = process->name;
     begin(process, first->time_ns);
     return process;
 }
@@ -216,24 +223,46 @@ static void read_arguments(struct yarn_tree_process *process)
 {
     char text[CMDLINE_MAX];
     ssize_t size = read_file(process, "cmdline", text, sizeof text);
-    process->cmdline = size > 0 ? malloc((size_t)size) : NULL;
+    process->cmdline = size > 0 ? malloc((size_t)size + 1) : NULL;
     if (!process->cmdline)
         return;
     memcpy(process->cmdline, text, (size_t)size);
+    process->cmdline[size] = '\0'; /* of the last, which may be cut */
     process->facts.cmdline = yarn_span_of(process->cmdline, (size_t)size);
 }
 
-/* A program that had ended has the name by which it was run, and that there may be more. The kernel
- * cuts that name: then the file's, where it begins like it. */
+enum { KERNEL_NAME_BYTES = 15 };
+
+static bool begins_like(const char *path, const char *name)
+{
+    return strncmp(yarn_path_base(path), name, KERNEL_NAME_BYTES) == 0;
+}
+
+/* What the kernel may have cut: the executable has that name, or an argument, which a script has
+ * behind its interpreter and what that is given. */
+static void lengthen_name(struct yarn_tree_process *process)
+{
+    const struct yarn_span arguments = process->facts.cmdline;
+    if (strlen(process->name) != KERNEL_NAME_BYTES)
+        return;
+    const char *found = begins_like(process->facts.exe, process->name) ? process->facts.exe : NULL;
+    for (size_t at = 0, i = 0; !found && at < arguments.size && i <= SCRIPT_ARGUMENT; i++) {
+        const char *argument = (const char *)arguments.data + at;
+        if (begins_like(argument, process->name))
+            found = argument;
+        at += strlen(argument) + 1;
+    }
+    if (found)
+        (void)snprintf(process->name, sizeof process->name, "%s", yarn_path_base(found));
+}
+
+/* A program that had ended has the name by which it was run, and that there may be more. */
 static void put_unread_arguments(struct yarn_tree_process *process)
 {
-    const char *name = process->run_as, *file = yarn_path_base(process->facts.exe);
     char text[PATH_BYTES];
-    if (strlen(name) == sizeof process->run_as - 1 && !strncmp(name, file, strlen(name)))
-        name = file;
-    if (!name[0] || !strcmp(process->facts.exe, YARN_TREE_KERNEL))
+    if (!process->name[0] || !strcmp(process->facts.exe, YARN_TREE_KERNEL))
         return;
-    int size = snprintf(text, sizeof text, "%s%c%s", name, '\0', YARN_TREE_UNREAD) + 1;
+    int size = snprintf(text, sizeof text, "%s%c%s", process->name, '\0', YARN_TREE_UNREAD) + 1;
     process->cmdline = malloc((size_t)size);
     if (!process->cmdline)
         return;
@@ -246,12 +275,15 @@ void yarn_tree_process_set_program(struct yarn_tree_process *process, const char
     process->facts.exe = path;
     process->has_program = true;
     read_arguments(process);
-    if (process->cmdline && still_runs(process, path))
-        return;
-    free(process->cmdline);
-    process->cmdline = NULL;
-    process->facts.cmdline = YARN_SPAN_EMPTY;
-    put_unread_arguments(process);
+    bool is_its_own = process->cmdline && still_runs(process, path);
+    if (!is_its_own) {
+        free(process->cmdline);
+        process->cmdline = NULL;
+        process->facts.cmdline = YARN_SPAN_EMPTY;
+    }
+    lengthen_name(process);
+    if (!is_its_own)
+        put_unread_arguments(process);
 }
 
 struct reading {
@@ -305,8 +337,11 @@ int yarn_tree_process_read(struct yarn_tree_process *process, yarn_tree_keep_pat
     const char *kept = keep(self, path);
     if (!kept)
         return -ENOMEM;
-    yarn_target_thread_name(&process->target, process->target.pid, process->run_as,
-                            sizeof process->run_as);
+    yarn_target_thread_name(&process->target, process->target.pid, process->name,
+                            sizeof process->name);
     yarn_tree_process_set_program(process, kept);
+    /* Why: threads may have got other names since. */
+    const char *first = process->facts.cmdline.size ? process->cmdline : "";
+    (void)snprintf(process->name, sizeof process->name, "%s", yarn_program_name(first, kept));
     return 0;
 }

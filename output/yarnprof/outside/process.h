@@ -35,7 +35,7 @@ struct yarn_tree_switch {
 
 struct yarn_process_tree;
 
-enum { YARN_TREE_SWITCHES = 128 };
+enum { YARN_TREE_SWITCHES = 128, YARN_TREE_NAME_BYTES = 256 };
 
 struct yarn_tree_process {
     struct yarn_tree_process *next; /* of the same bucket */
@@ -49,7 +49,7 @@ struct yarn_tree_process {
     uint64_t sampled_ns;                /* since */
     uint64_t off_cpu_ns;                /* its CPU time when the recording was stopped last */
     uint64_t skipped_ns;                /* of it, in stops that have ended */
-    char run_as[16];                    /* the name that was run: a link's, a script's */
+    char name[YARN_TREE_NAME_BYTES];    /* by which it was run (the facts') */
     char *cmdline;                      /* owned; the facts' */
     struct yarn_tree_mapping *mappings; /* owned */
     size_t nr_mappings, max_mappings;

@@ -2,6 +2,7 @@
 #include "output/yarnprof/outside/tree.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <sys/mman.h>
 
 #include "core/base/crc32c.h"
@@ -263,7 +264,7 @@ static void on_exec(struct yarn_process_tree *tree, struct yarn_tree_process *pr
     yarn_tree_times_on_exec(&tree->times, process, record);
     keep_first(process, record);
     memcpy(first.name, record->comm.name, sizeof first.name);
-    memcpy(process->run_as, record->comm.name, sizeof process->run_as);
+    (void)snprintf(process->name, sizeof process->name, "%s", record->comm.name);
     if (!yarn_tree_process_add_thread(process, &first))
         yarn_tree_note(tree, "no memory for a thread", -ENOMEM);
     if (is_command)

@@ -38,6 +38,7 @@ static void put_process(struct yarn_json *json, const struct yarn_profile_dump *
     yarn_json_u64(json, "pid", process->pid);
     yarn_json_u64(json, "ppid", process->ppid);
     yarn_json_span(json, "exe", process->exe);
+    yarn_json_span(json, "name", process->name);
     yarn_json_text(json, "cmdline", line ? line : "");
     yarn_json_words(json, "argv", process->cmdline); /* the copy has a NUL behind it */
     yarn_json_u64(json, "start_ns", yarn_clock_shown_ns(process, process->start_ns));
