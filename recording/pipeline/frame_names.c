@@ -375,7 +375,7 @@ struct yarn_symbol yarn_frame_names_of(struct yarn_frame_names *names,
 static bool write_late(struct yarn_frame_names *names, const struct unnamed *unnamed,
                        struct yarn_dump_writer *writer)
 {
-    uint32_t code = unnamed->is_kernel ? 0 : yarn_jit_names_find_now(names->jit, unnamed->address);
+    uint32_t code = unnamed->is_kernel ? 0 : yarn_jit_names_find_late(names->jit, unnamed->address);
     struct yarn_symbol symbol = name_of(names, unnamed->address, unnamed->is_kernel, code);
     struct yarn_dump_code_name record = {
         .module = unnamed->module,

@@ -16,7 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     yarn_code_names_open(&names);
     while (at < size) {
-        uint64_t step = yarn_jitdump_take(yarn_span_from(bytes, at), 1, &names);
+        uint64_t step = yarn_jitdump_take(yarn_span_from(bytes, at), 1, at, &names);
         if (!step)
             break;
         if (step < YARN_JITDUMP_RECORD_BYTES)

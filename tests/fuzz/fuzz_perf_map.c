@@ -26,7 +26,7 @@ static void add_line(struct yarn_span text, struct yarn_code_names *names)
         return;
     if (!line.size || line.start + line.size < line.start || !lies_in(line.name, text))
         __builtin_trap();
-    yarn_code_names_add(names, line.start, line.size, line.name);
+    yarn_code_names_add(names, line.start, line.size, line.name, 1);
     uint32_t number = yarn_code_names_find(names, line.start + line.size - 1);
     if (number == YARN_CODE_NAME_NONE || yarn_code_names_at(names, number).start != line.start)
         __builtin_trap();

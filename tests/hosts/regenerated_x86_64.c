@@ -3,10 +3,11 @@
  * Two generated functions at one address, with frames of their own size, each called by another
  * function, that take turns; frames of the stack between are full of return addresses of earlier
  * calls. Prints who ran from when to when: its own truth.
- *   regenerated_x86_64 MICROSECONDS RUN_MILLISECONDS [marked|brief|jumped]
+ *   regenerated_x86_64 MICROSECONDS RUN_MILLISECONDS [marked|brief|jumped|named]
  * marked: the second's frame, counted from the first's stack pointer, ends where the frame pointer
  * marks their caller's; brief: the second's turns take 400 microseconds; jumped: they are jumped to
- * from a function that is called by name.
+ * from a function that is called by name; named: each turn's code has a name of its own in a perf
+ * map.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,6 +16,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { ROUNDS = 20000, TURNS_MAX = 1 << 16, BRIEF_NS = 400000 };
 /* sub $SIZE, %rsp; mov $ROUNDS, %ecx; 1: dec %rcx; jnz 1b; add $SIZE, %rsp; ret */
@@ -27,6 +29,7 @@ static struct turn {
 } turns[TURNS_MAX];
 __attribute__((used)) static void (*generated)(void);
 static bool is_jumped;
+static FILE *map;
 
 static uint64_t now_ns(void)
 {
@@ -97,13 +100,22 @@ int main(int argc, char **argv)
         memcpy(memory, "\x48\x89\xe0\xc3", 4); /* mov %rsp, %rax; ret */
         run(NULL, 0);
     }
+    char path[64];
+    (void)snprintf(path, sizeof path, "/tmp/perf-%d.map", getpid());
+    map = strcmp(way, "named") == 0 ? fopen(path, "w") : NULL;
     unsigned nr = 0;
     for (; nr < TURNS_MAX && now_ns() < end_ns; nr++) {
         memcpy(code + 3, &frame_bytes[nr % 2], 4);
         memcpy(code + 20, &frame_bytes[nr % 2], 4);
         memcpy(memory, code, sizeof code);
+        if (map && (fprintf(map, "%llx %zx turn_%u\n", (unsigned long long)(uintptr_t)memory,
+                            sizeof code, nr) < 0 ||
+                    fflush(map)))
+            return 1;
         (nr % 2 ? call_second : call_first)(&turns[nr], nr % 2 && is_brief ? BRIEF_NS : turn_ns);
     }
+    if (map)
+        (void)unlink(path);
     for (unsigned i = 0; i < nr; i++)
         printf("%llu %llu %s\n", (unsigned long long)turns[i].from_ns,
                (unsigned long long)turns[i].to_ns, i % 2 ? "call_second" : "call_first");

@@ -13,7 +13,7 @@ enum {
 #define TEXTS_BYTES YARN_MIB(8)
 
 struct entry {
-    uint64_t start, end;
+    uint64_t start, end, since_ns;
     uint32_t size; /* of the text behind it */
     uint8_t text[];
 };
@@ -133,30 +133,30 @@ static int merge_recent(struct yarn_code_names *names)
     return 0;
 }
 
-static uint32_t put_entry(struct yarn_arena *texts, uint64_t start, uint64_t end,
-                          struct yarn_span text)
+static uint32_t put_entry(struct yarn_arena *texts, const struct yarn_code_name *name)
 {
     struct entry *entry =
-        yarn_arena_alloc(texts, yarn_align_up(sizeof *entry + text.size, ALIGN), ALIGN);
+        yarn_arena_alloc(texts, yarn_align_up(sizeof *entry + name->text.size, ALIGN), ALIGN);
     if (!entry)
         return YARN_CODE_NAME_NONE;
-    entry->start = start;
-    entry->end = end;
-    entry->size = (uint32_t)text.size;
-    memcpy(entry->text, text.data, text.size);
+    entry->start = name->start;
+    entry->end = name->end;
+    entry->since_ns = name->since_ns;
+    entry->size = (uint32_t)name->text.size;
+    memcpy(entry->text, name->text.data, name->text.size);
     return (uint32_t)((size_t)((uint8_t *)entry - texts->base) / ALIGN);
 }
 
 /* The entry's number in the new texts, moved there at first sight. */
-static int move_entry(const struct yarn_arena *from, struct yarn_arena *to,
+static int move_entry(const struct yarn_code_names *names, struct yarn_arena *to,
                       struct yarn_table *moved, uint32_t *number)
 {
-    const struct entry *entry = entry_at(from, *number);
+    const struct yarn_code_name name = yarn_code_names_at(names, *number);
     uint32_t old = *number;
     *number = yarn_table_find(moved, old);
     if (*number != YARN_TABLE_NONE)
         return 0;
-    *number = put_entry(to, entry->start, entry->end, yarn_span_of(entry->text, entry->size));
+    *number = put_entry(to, &name);
     return *number == YARN_CODE_NAME_NONE ? -ENOSPC : yarn_table_put(moved, old, *number);
 }
 
@@ -168,7 +168,7 @@ static int move_entries(struct yarn_code_names *names, struct yarn_arena *to,
     uint32_t number;
     for (size_t i = 0; !err && i < names->nr_sorted; i++) {
         number = names->sorted[i].number;
-        err = move_entry(&names->texts, to, moved, &number);
+        err = move_entry(names, to, moved, &number);
     }
     for (size_t i = 0; !err && i < names->nr_sorted; i++)
         names->sorted[i].number = yarn_table_find(moved, names->sorted[i].number);
@@ -198,48 +198,18 @@ static void give_up_old_texts(struct yarn_code_names *names)
     names->is_full = texts.used > TEXTS_BYTES / 4 * 3;
 }
 
-static bool is_known(struct yarn_code_names *names, uint64_t start, uint64_t end,
-                     struct yarn_span text)
+static bool is_known(struct yarn_code_names *names, const struct yarn_code_name *name)
 {
-    uint32_t number = yarn_code_names_find(names, start);
-    if (number == YARN_CODE_NAME_NONE || number != yarn_code_names_find(names, end - 1))
+    uint32_t number = yarn_code_names_find(names, name->start);
+    if (number == YARN_CODE_NAME_NONE || number != yarn_code_names_find(names, name->end - 1))
         return false;
     struct yarn_code_name known = yarn_code_names_at(names, number);
-    return known.start == start && known.end == end && yarn_span_equal(known.text, text);
+    return known.start == name->start && known.end == name->end &&
+           yarn_span_equal(known.text, name->text);
 }
 
-static int add(struct yarn_code_names *names, uint64_t start, uint64_t end, struct yarn_span text)
-{
-    if (names->nr_sorted + 2 * names->recent.count >= SORTED_MAX)
-        return -ENOSPC;
-    int err = names->recent.count + 2 > RECENT_MAX ? merge_recent(names) : 0;
-    if (err)
-        return err;
-    uint32_t number = put_entry(&names->texts, start, end, text);
-    if (number == YARN_CODE_NAME_NONE)
-        return -ENOSPC;
-    names->generation++;
-    return yarn_range_map_put(&names->recent, (struct yarn_mapped_range){start, end, number});
-}
-
-void yarn_code_names_add(struct yarn_code_names *names, uint64_t start, uint64_t size,
-                         struct yarn_span text)
-{
-    uint8_t copy[YARN_CODE_NAME_BYTES];
-    text.size = yarn_size_min(text.size, sizeof copy);
-    if (!size || !text.size || start + size < start || is_known(names, start, start + size, text))
-        return;
-    memcpy(copy, text.data, text.size);
-    text.data = copy;
-    size_t room = sizeof(struct entry) + text.size + 2 * ALIGN;
-    if (!names->is_full && names->texts.cap - names->texts.used < room)
-        give_up_old_texts(names);
-    if (names->is_full || add(names, start, start + size, text))
-        names->nr_dropped++;
-}
-
-static const struct yarn_mapped_range *find_sorted(const struct yarn_code_names *names,
-                                                   uint64_t address)
+/* The first that ends behind the address; nr_sorted where none does. */
+static size_t position(const struct yarn_code_names *names, uint64_t address)
 {
     size_t low = 0, high = names->nr_sorted;
     while (low < high) {
@@ -249,9 +219,56 @@ static const struct yarn_mapped_range *find_sorted(const struct yarn_code_names 
         else
             high = middle;
     }
-    if (low == names->nr_sorted || names->sorted[low].start > address)
-        return NULL;
-    return &names->sorted[low];
+    return low;
+}
+
+static bool has_any(const struct yarn_code_names *names, uint64_t start, uint64_t end)
+{
+    size_t recent = yarn_range_map_position(&names->recent, start);
+    size_t sorted = position(names, start);
+    return (recent < names->recent.count && names->recent.items[recent].start < end) ||
+           (sorted < names->nr_sorted && names->sorted[sorted].start < end);
+}
+
+static int add(struct yarn_code_names *names, const struct yarn_code_name *name)
+{
+    if (names->nr_sorted + 2 * names->recent.count >= SORTED_MAX)
+        return -ENOSPC;
+    int err = names->recent.count + 2 > RECENT_MAX ? merge_recent(names) : 0;
+    if (err)
+        return err;
+    uint32_t number = put_entry(&names->texts, name);
+    if (number == YARN_CODE_NAME_NONE)
+        return -ENOSPC;
+    names->generation++;
+    return yarn_range_map_put(&names->recent,
+                              (struct yarn_mapped_range){name->start, name->end, number});
+}
+
+void yarn_code_names_add(struct yarn_code_names *names, uint64_t start, uint64_t size,
+                         struct yarn_span text, uint64_t since_ns)
+{
+    uint8_t copy[YARN_CODE_NAME_BYTES];
+    text.size = yarn_size_min(text.size, sizeof copy);
+    struct yarn_code_name name = {.text = text, .start = start, .end = start + size};
+    if (!size || !text.size || name.end < start || is_known(names, &name))
+        return;
+    if (has_any(names, name.start, name.end))
+        name.since_ns = since_ns;
+    memcpy(copy, text.data, text.size);
+    name.text.data = copy;
+    size_t room = sizeof(struct entry) + text.size + 2 * ALIGN;
+    if (!names->is_full && names->texts.cap - names->texts.used < room)
+        give_up_old_texts(names);
+    if (names->is_full || add(names, &name))
+        names->nr_dropped++;
+}
+
+static const struct yarn_mapped_range *find_sorted(const struct yarn_code_names *names,
+                                                   uint64_t address)
+{
+    size_t at = position(names, address);
+    return at < names->nr_sorted && names->sorted[at].start <= address ? &names->sorted[at] : NULL;
 }
 
 uint32_t yarn_code_names_find(struct yarn_code_names *names, uint64_t address)
@@ -269,5 +286,6 @@ struct yarn_code_name yarn_code_names_at(const struct yarn_code_names *names, ui
         .text = yarn_span_of(entry->text, entry->size),
         .start = entry->start,
         .end = entry->end,
+        .since_ns = entry->since_ns,
     };
 }

@@ -4,8 +4,9 @@
  * Names for ranges of generated code, as JIT compilers in the process write them: the latest of two
  * that overlap is valid, since code is discarded and its memory reused. Numbered, so that a change
  * of the name at an address can be noticed. Bounded: 128 Ki ranges and 8 MiB of names; those of
- * replaced code are dropped first, and what does not fit then is counted and dropped. Knows ranges
- * and names; does not know where they come from.
+ * replaced code are dropped first, and what does not fit then is counted and dropped. What takes
+ * the place of other code has its name from when it is known to be there. Knows ranges and names;
+ * does not know where they come from.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -22,6 +23,7 @@ enum { YARN_CODE_NAME_BYTES = 1024 }; /* longer names are cut */
 struct yarn_code_name {
     struct yarn_span text; /* borrowed until the next addition */
     uint64_t start, end;   /* of the function, also where other code has replaced a part of it */
+    uint64_t since_ns;     /* before that other code may have been there; 0: there was none */
 };
 
 struct yarn_code_names {
@@ -37,9 +39,10 @@ struct yarn_code_names {
 
 void yarn_code_names_open(struct yarn_code_names *names);
 
-/* An empty range or name is ignored. `text` may be what a look-up gave. */
+/* An empty range or name is ignored. `text` may be what a look-up gave. At `since_ns` it is there,
+ * perhaps for a while already. */
 void yarn_code_names_add(struct yarn_code_names *names, uint64_t start, uint64_t size,
-                         struct yarn_span text);
+                         struct yarn_span text, uint64_t since_ns);
 
 /* The number of the name at the address, or YARN_CODE_NAME_NONE. Equal numbers are equal names of
  * equal ranges; an addition may give what was there before another number. */

@@ -4,6 +4,7 @@
 #include "core/base/pages.h"
 #include "core/base/table.h"
 #include "core/base/text.h"
+#include "core/sys/clock.h"
 #include "unwind/symbol/jitdump.h"
 #include "unwind/symbol/own_file.h"
 #include "unwind/symbol/perf_map.h"
@@ -15,9 +16,6 @@ enum {
     KEYS_MAX = 64 << 10,
 };
 
-/* How long what was read is good, where the address has a name and where it has none yet. */
-#define KNOWN_GOOD_NS (20 * YARN_NS_PER_MS)
-#define UNKNOWN_GOOD_NS (5 * YARN_NS_PER_MS)
 /* The time of a file comes from a clock that lags. */
 #define COARSE_TIME_NS YARN_NS_PER_SECOND
 /* Of a file in one pass, while samples wait: 1 ms. */
@@ -32,8 +30,7 @@ struct yarn_jit_names {
     const struct yarn_module_map *map; /* borrowed */
     uint32_t pid;
     uint32_t nr_modules; /* whose paths were checked */
-    bool has_read;
-    uint64_t read_ns;
+    uint64_t read_ns;    /* when its files were looked into; 0: not yet */
     struct yarn_code_names names;
     struct yarn_table found; /* addresses of this generation -> number */
     uint64_t found_generation;
@@ -131,7 +128,7 @@ void yarn_jit_names_refresh(struct yarn_jit_names *names, uint64_t most_bytes)
 }
 
 /* The looked-up addresses are kept: most come again with the next sample. */
-uint32_t yarn_jit_names_find_now(struct yarn_jit_names *names, uint64_t address)
+static uint32_t find(struct yarn_jit_names *names, uint64_t address)
 {
     if (names->found_generation != names->names.generation) {
         yarn_table_clear(&names->found);
@@ -146,16 +143,26 @@ uint32_t yarn_jit_names_find_now(struct yarn_jit_names *names, uint64_t address)
     return number;
 }
 
+static uint32_t find_at(struct yarn_jit_names *names, uint64_t address, uint64_t time_ns)
+{
+    uint32_t number = find(names, address);
+    bool is_known = number != YARN_CODE_NAME_NONE &&
+                    time_ns >= yarn_code_names_at(&names->names, number).since_ns;
+    return is_known ? number : YARN_CODE_NAME_NONE;
+}
+
 uint32_t yarn_jit_names_find(struct yarn_jit_names *names, uint64_t address, uint64_t time_ns)
 {
-    uint32_t number = yarn_jit_names_find_now(names, address);
-    uint64_t good_ns = number == YARN_CODE_NAME_NONE ? UNKNOWN_GOOD_NS : KNOWN_GOOD_NS;
-    if (names->has_read && time_ns - names->read_ns < good_ns)
-        return number;
-    names->has_read = true;
-    names->read_ns = time_ns;
-    yarn_jit_names_refresh(names, PASS_BYTES);
-    return yarn_jit_names_find_now(names, address);
+    if (time_ns >= names->read_ns) {
+        names->read_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+        yarn_jit_names_refresh(names, PASS_BYTES);
+    }
+    return find_at(names, address, time_ns);
+}
+
+uint32_t yarn_jit_names_find_late(struct yarn_jit_names *names, uint64_t address)
+{
+    return find_at(names, address, 0);
 }
 
 struct yarn_code_name yarn_jit_names_at(const struct yarn_jit_names *names, uint32_t number)

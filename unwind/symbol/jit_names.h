@@ -24,13 +24,14 @@ YARN_MUST_CHECK int yarn_jit_names_new(struct yarn_jit_names **ret_names,
 /* NULL is allowed. */
 void yarn_jit_names_free(struct yarn_jit_names *names);
 
-/* The number of the name at the address, or YARN_CODE_NAME_NONE. Looks into the files first where
- * that was some ms ago by `time_ns`, which is the sample's. Equal numbers are equal names; code
- * that replaces other code has another number. */
+/* The number of the name that was at the address at `time_ns`, which is the sample's on
+ * CLOCK_MONOTONIC, or YARN_CODE_NAME_NONE: also where other code may still have been there. Looks
+ * into the files where that was not done since. Equal numbers are equal names; code that replaces
+ * other code has another number. */
 uint32_t yarn_jit_names_find(struct yarn_jit_names *names, uint64_t address, uint64_t time_ns);
 
-/* As yarn_jit_names_find, by what was read so far. */
-uint32_t yarn_jit_names_find_now(struct yarn_jit_names *names, uint64_t address);
+/* By what was read so far, where there has never been other code. */
+uint32_t yarn_jit_names_find_late(struct yarn_jit_names *names, uint64_t address);
 
 /* What a number stands for; it must come from the latest look-up. */
 struct yarn_code_name yarn_jit_names_at(const struct yarn_jit_names *names, uint32_t number);

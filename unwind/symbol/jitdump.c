@@ -26,7 +26,8 @@ uint64_t yarn_jitdump_header(struct yarn_span bytes, uint32_t pid)
 }
 
 /* The name goes up to its NUL; one that is longer than what is needed is cut. */
-static void take_load(struct yarn_cursor *cursor, uint32_t pid, struct yarn_code_names *names)
+static void take_load(struct yarn_cursor *cursor, uint32_t pid, uint64_t since_ns,
+                      struct yarn_code_names *names)
 {
     uint32_t of_pid = yarn_cursor_u32(cursor);
     yarn_cursor_skip(cursor, 12); /* thread, virtual address */
@@ -38,10 +39,11 @@ static void take_load(struct yarn_cursor *cursor, uint32_t pid, struct yarn_code
     if (end)
         name.size = (size_t)(end - name.data);
     if (!cursor->failed && of_pid == pid)
-        yarn_code_names_add(names, start, size, name);
+        yarn_code_names_add(names, start, size, name, since_ns);
 }
 
-static void take_move(struct yarn_cursor *cursor, uint32_t pid, struct yarn_code_names *names)
+static void take_move(struct yarn_cursor *cursor, uint32_t pid, uint64_t since_ns,
+                      struct yarn_code_names *names)
 {
     uint32_t of_pid = yarn_cursor_u32(cursor);
     yarn_cursor_skip(cursor, 12); /* thread, virtual address */
@@ -52,10 +54,11 @@ static void take_move(struct yarn_cursor *cursor, uint32_t pid, struct yarn_code
         return;
     uint32_t number = yarn_code_names_find(names, from);
     if (number != YARN_CODE_NAME_NONE)
-        yarn_code_names_add(names, to, size, yarn_code_names_at(names, number).text);
+        yarn_code_names_add(names, to, size, yarn_code_names_at(names, number).text, since_ns);
 }
 
-uint64_t yarn_jitdump_take(struct yarn_span bytes, uint32_t pid, struct yarn_code_names *names)
+uint64_t yarn_jitdump_take(struct yarn_span bytes, uint32_t pid, uint64_t since_ns,
+                           struct yarn_code_names *names)
 {
     struct yarn_cursor cursor = yarn_cursor_of(bytes);
     uint32_t id = yarn_cursor_u32(&cursor);
@@ -65,9 +68,9 @@ uint64_t yarn_jitdump_take(struct yarn_span bytes, uint32_t pid, struct yarn_cod
         return 0;
     cursor.span.size = yarn_size_min(cursor.span.size, size);
     if (id == CODE_LOAD)
-        take_load(&cursor, pid, names);
+        take_load(&cursor, pid, since_ns, names);
     else if (id == CODE_MOVE)
-        take_move(&cursor, pid, names);
+        take_move(&cursor, pid, since_ns, names);
     return size;
 }
 
@@ -84,25 +87,25 @@ static void read_header(struct yarn_jitdump *jitdump, int fd)
 /* `bytes` lie at jitdump->offset. Returns how many were done with, which may be more than there
  * are: the code behind the last record's name. */
 static uint64_t take_records(struct yarn_jitdump *jitdump, struct yarn_span bytes,
-                             uint64_t file_bytes, struct yarn_code_names *names)
+                             const struct yarn_file_info *info, struct yarn_code_names *names)
 {
-    uint64_t at = 0;
+    uint64_t at = 0, since_ns = yarn_own_file_written_ns(info);
     while (!jitdump->is_done && yarn_span_has(bytes, at, YARN_JITDUMP_RECORD_BYTES)) {
         uint32_t size = 0;
         struct yarn_span rest = yarn_span_from(bytes, at);
         if (!yarn_span_read(rest, sizeof size, &size, sizeof size) ||
-            size > file_bytes - jitdump->offset - at)
+            size > info->size_bytes - jitdump->offset - at)
             break; /* not written whole yet */
         if (rest.size < yarn_size_min(size, YARN_JITDUMP_NEEDED_BYTES))
             break;
-        jitdump->is_done = !yarn_jitdump_take(rest, jitdump->pid, names);
+        jitdump->is_done = !yarn_jitdump_take(rest, jitdump->pid, since_ns, names);
         at += size;
     }
     return at;
 }
 
-static bool read_on(struct yarn_jitdump *jitdump, int fd, uint64_t file_bytes, uint64_t most,
-                    struct yarn_code_names *names)
+static bool read_on(struct yarn_jitdump *jitdump, int fd, const struct yarn_file_info *info,
+                    uint64_t most, struct yarn_code_names *names)
 {
     uint8_t *buffer = yarn_pages_map(BUFFER_BYTES);
     uint64_t taken = 0;
@@ -110,8 +113,7 @@ static bool read_on(struct yarn_jitdump *jitdump, int fd, uint64_t file_bytes, u
     while (is_more && taken < most) {
         ssize_t got = yarn_file_read_at(fd, buffer, BUFFER_BYTES, jitdump->offset);
         uint64_t used =
-            got > 0 ? take_records(jitdump, yarn_span_of(buffer, (size_t)got), file_bytes, names)
-                    : 0;
+            got > 0 ? take_records(jitdump, yarn_span_of(buffer, (size_t)got), info, names) : 0;
         jitdump->offset += used;
         taken += used;
         is_more = used && !jitdump->is_done;
@@ -133,7 +135,7 @@ bool yarn_jitdump_read(struct yarn_jitdump *jitdump, const char *path, uint64_t 
     if (!jitdump->offset)
         read_header(jitdump, fd);
     if (!jitdump->is_done && jitdump->offset && info.size_bytes > jitdump->offset)
-        is_more = read_on(jitdump, fd, info.size_bytes, most, names);
+        is_more = read_on(jitdump, fd, &info, most, names);
     yarn_file_close(fd);
     return is_more;
 }

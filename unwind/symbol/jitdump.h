@@ -30,8 +30,9 @@ enum {
 uint64_t yarn_jitdump_header(struct yarn_span bytes, uint32_t pid);
 
 /* Takes the record at the front of `bytes`, of which only the first YARN_JITDUMP_NEEDED_BYTES need
- * be there. Its size; 0 where it is damaged or the last one. */
-uint64_t yarn_jitdump_take(struct yarn_span bytes, uint32_t pid, struct yarn_code_names *names);
+ * be there, and which was there at `since_ns`. Its size; 0 where it is damaged or the last one. */
+uint64_t yarn_jitdump_take(struct yarn_span bytes, uint32_t pid, uint64_t since_ns,
+                           struct yarn_code_names *names);
 
 /* Begins all zero but for `pid`. Adds what is new in the file, as far as `most` bytes (about); true
  * where more is left. */

@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "core/sys/clock.h"
 #include "core/sys/ids.h"
 
 static bool is_of(uint32_t user, const struct yarn_file_info *info)
@@ -33,4 +34,14 @@ int yarn_own_file_open(const struct yarn_target *target, const char *path, uint3
     }
     *ret_info = info;
     return fd;
+}
+
+/* A file's time is that of the tick before, at most. */
+#define TICK_NS (10 * YARN_NS_PER_MS)
+
+uint64_t yarn_own_file_written_ns(const struct yarn_file_info *info)
+{
+    uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
+    uint64_t ago_ns = yarn_u64_minus(yarn_clock_ns(YARN_TIME_REALTIME), info->modified_ns);
+    return now_ns - yarn_u64_min(yarn_u64_minus(ago_ns, TICK_NS), now_ns);
 }

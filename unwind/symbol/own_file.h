@@ -16,3 +16,6 @@
 /* A descriptor that the caller owns; -EPERM for what is not the user's or no plain file. */
 YARN_MUST_CHECK int yarn_own_file_open(const struct yarn_target *target, const char *path,
                                        uint32_t user, struct yarn_file_info *ret_info);
+
+/* By when all of it had been written, on CLOCK_MONOTONIC; at most a tick of the kernel late. */
+uint64_t yarn_own_file_written_ns(const struct yarn_file_info *info);

@@ -36,7 +36,7 @@ int yarn_perf_map_parse(struct yarn_span line, struct yarn_perf_map_line *ret_li
 }
 
 /* Returns how many bytes of whole lines there were. */
-static size_t take_lines(struct yarn_perf_map *map, struct yarn_span text,
+static size_t take_lines(struct yarn_perf_map *map, struct yarn_span text, uint64_t since_ns,
                          struct yarn_code_names *names)
 {
     struct yarn_perf_map_line line;
@@ -47,7 +47,7 @@ static size_t take_lines(struct yarn_perf_map *map, struct yarn_span text,
             break;
         size_t end = (size_t)(newline - text.data);
         if (!map->skips_line && yarn_perf_map_parse(yarn_span_sub(text, at, end - at), &line) == 0)
-            yarn_code_names_add(names, line.start, line.size, line.name);
+            yarn_code_names_add(names, line.start, line.size, line.name, since_ns);
         map->skips_line = false;
         at = end + 1;
     }
@@ -68,17 +68,21 @@ static bool goes_on(const struct yarn_perf_map *map, int fd, const struct yarn_f
     return yarn_file_read_at(fd, &before, 1, map->offset - 1) == 1 && before == '\n';
 }
 
-static bool read_on(struct yarn_perf_map *map, int fd, uint64_t most, struct yarn_code_names *names)
+/* Up to where the file ended at that time. */
+static bool read_on(struct yarn_perf_map *map, int fd, const struct yarn_file_info *info,
+                    uint64_t most, struct yarn_code_names *names)
 {
     uint8_t *buffer = yarn_pages_map(BUFFER_BYTES);
-    uint64_t taken = 0;
+    uint64_t taken = 0, since_ns = yarn_own_file_written_ns(info);
     bool is_more = buffer != NULL;
     while (is_more && taken < most) {
-        ssize_t got = yarn_file_read_at(fd, buffer, BUFFER_BYTES, map->offset);
-        size_t used = got > 0 ? take_lines(map, yarn_span_of(buffer, (size_t)got), names) : 0;
+        size_t size = yarn_size_min(BUFFER_BYTES, info->size_bytes - map->offset);
+        ssize_t got = yarn_file_read_at(fd, buffer, size, map->offset);
+        struct yarn_span text = yarn_span_of(buffer, got > 0 ? (size_t)got : 0);
+        size_t used = take_lines(map, text, since_ns, names);
         map->offset += used;
         taken += used;
-        is_more = used > 0;
+        is_more = used && map->offset < info->size_bytes;
     }
     yarn_pages_unmap(buffer, BUFFER_BYTES);
     return is_more;
@@ -99,7 +103,7 @@ bool yarn_perf_map_read(struct yarn_perf_map *map, const char *path, uint64_t mo
                                       .device = info.device,
                                       .inode = info.inode};
     if (info.modified_ns >= map->not_before_ns && info.size_bytes > map->offset)
-        is_more = read_on(map, fd, most, names);
+        is_more = read_on(map, fd, &info, most, names);
     yarn_file_close(fd);
     return is_more;
 }

@@ -20,7 +20,7 @@ static void close_names(void)
 
 static void add(uint64_t start, uint64_t size, const char *text)
 {
-    yarn_code_names_add(&names, start, size, yarn_span_of_text(text));
+    yarn_code_names_add(&names, start, size, yarn_span_of_text(text), 0);
 }
 
 /* NULL wants no name there. */
@@ -96,7 +96,7 @@ START_TEST(long_names_are_cut)
 {
     char text[YARN_CODE_NAME_BYTES + 100];
     memset(text, 'a', sizeof text);
-    yarn_code_names_add(&names, 0x1000, 8, yarn_span_of(text, sizeof text));
+    yarn_code_names_add(&names, 0x1000, 8, yarn_span_of(text, sizeof text), 0);
     uint32_t number = yarn_code_names_find(&names, 0x1000);
     ck_assert_uint_eq(yarn_code_names_at(&names, number).text.size, YARN_CODE_NAME_BYTES);
 }
@@ -140,7 +140,7 @@ START_TEST(names_of_code_that_is_no_more_make_room)
     for (uint32_t i = 0; i < 30000; i++) {
         (void)snprintf(text, 9, "%08u", i);
         text[8] = '_';
-        yarn_code_names_add(&names, 0x1000 + i % 100 * 16, 16, yarn_span_of(text, sizeof text));
+        yarn_code_names_add(&names, 0x1000 + i % 100 * 16, 16, yarn_span_of(text, sizeof text), 0);
     }
     ck_assert_uint_eq(names.nr_dropped, 0);
     assert_name(0x900008, "survivor");
@@ -155,7 +155,7 @@ START_TEST(memory_is_bounded_and_what_is_dropped_is_counted)
     for (uint32_t i = 0; i < 400000; i++) {
         char text[64];
         int size = snprintf(text, sizeof text, "JS:*function_number_%u script.js:%u", i, i);
-        yarn_code_names_add(&names, 0x10000 + i * 64, 64, yarn_span_of(text, (size_t)size));
+        yarn_code_names_add(&names, 0x10000 + i * 64, 64, yarn_span_of(text, (size_t)size), 0);
     }
     ck_assert_uint_gt(names.nr_dropped, 100000);
     ck_assert_uint_lt(names.nr_dropped, 350000);

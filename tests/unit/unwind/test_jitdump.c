@@ -2,9 +2,11 @@
 #include <check.h>
 #include <stdio.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/base/bytes.h"
+#include "core/sys/clock.h"
 #include "tests/support/suite.h"
 #include "unwind/module_map.h"
 #include "unwind/symbol/jit_names.h"
@@ -244,6 +246,11 @@ static void map_file(const char *file, uint64_t start)
     ck_assert_int_eq(yarn_module_map_add(map, &mapping), 0);
 }
 
+static uint64_t now_ns(void)
+{
+    return yarn_clock_ns(YARN_TIME_MONOTONIC);
+}
+
 static void assert_code(uint64_t address, uint64_t time_ns, const char *want)
 {
     uint32_t number = yarn_jit_names_find(jit, address, time_ns);
@@ -257,13 +264,13 @@ START_TEST(a_jitdump_is_found_by_its_mapping)
     put_header(0x4a695444, 1, 40, (uint32_t)getpid());
     put_load((uint32_t)getpid(), 0x1000, 64, "one");
     write_file(bytes.size);
-    assert_code(0x1000, 0, NULL);
+    assert_code(0x1000, now_ns(), NULL);
     map_file("/tmp/jit-x.dump", 0x7f0000000000);
     map_file("/tmp/xjit-1.dump", 0x7f0000100000);
     map_file("/tmp/jit-1.dump.so", 0x7f0000200000);
-    assert_code(0x1000, YARN_NS_PER_SECOND, NULL);
+    assert_code(0x1000, now_ns(), NULL);
     map_file(path, 0x7f0000300000);
-    assert_code(0x1000, 2 * YARN_NS_PER_SECOND, "one");
+    assert_code(0x1000, now_ns(), "one");
 }
 END_TEST
 
@@ -275,30 +282,47 @@ static void append(const char *text)
     ck_assert_int_eq(fclose(file), 0);
 }
 
-START_TEST(a_perf_map_is_looked_into_now_and_then)
+/* A file's time may be 10 ms late. */
+static const struct timespec ticks = {.tv_nsec = 30 * YARN_NS_PER_MS};
+
+START_TEST(a_perf_map_is_looked_into_for_samples_that_came_since)
 {
+    uint64_t before_ns = now_ns();
     append("1000 10 one\n");
-    assert_code(0x1008, 100, "one");
-    append("1000 10 uno\n2000 10 two\n");
-    assert_code(0x1008, 100 + YARN_NS_PER_MS, "one");
-    assert_code(0x2008, 100 + YARN_NS_PER_MS, NULL);
-    assert_code(0x2008, 100 + 10 * YARN_NS_PER_MS, "two");
-    assert_code(0x1008, 100 + 10 * YARN_NS_PER_MS, "uno");
-    append("1000 10 eins\n");
-    assert_code(0x1008, 100 + 20 * YARN_NS_PER_MS, "uno");
-    assert_code(0x1008, 100 + 40 * YARN_NS_PER_MS, "eins");
+    assert_code(0x1008, before_ns, "one");
+    append("2000 10 two\n");
+    assert_code(0x2008, before_ns, NULL);
+    assert_code(0x2008, now_ns(), "two");
+    assert_code(0x2008, before_ns, "two"); /* there was nothing else */
+}
+END_TEST
+
+START_TEST(what_takes_another_s_place_has_its_name_from_when_it_is_there)
+{
+    append("1000 10 one\n2000 10 other\n");
+    assert_code(0x1008, now_ns(), "one");
+    uint64_t before_ns = now_ns();
+    append("1000 10 uno\n");
+    assert_code(0x1008, now_ns(), NULL);
+    (void)nanosleep(&ticks, NULL);
+    assert_code(0x1008, now_ns(), "uno");
+    assert_code(0x1008, before_ns, NULL);
+    assert_code(0x2008, before_ns, "other");
+    ck_assert_uint_eq(yarn_jit_names_find_late(jit, 0x1008), YARN_CODE_NAME_NONE);
+    ck_assert_uint_ne(yarn_jit_names_find_late(jit, 0x2008), YARN_CODE_NAME_NONE);
 }
 END_TEST
 
 START_TEST(a_refresh_looks_at_once)
 {
-    assert_code(0x1008, 100, NULL);
+    uint64_t before_ns = now_ns();
+    assert_code(0x1008, before_ns, NULL);
     uint64_t generation = yarn_jit_names_generation(jit);
     append("1000 10 one\n");
-    assert_code(0x1008, 100, NULL);
+    assert_code(0x1008, before_ns, NULL);
     yarn_jit_names_refresh(jit, YARN_MIB(1));
     ck_assert_uint_gt(yarn_jit_names_generation(jit), generation);
-    assert_code(0x1008, 100, "one");
+    assert_code(0x1008, before_ns, "one");
 }
 END_TEST
 
@@ -308,13 +332,13 @@ START_TEST(a_large_perf_map_takes_many_looks)
     ck_assert_int_eq(truncate(map_path, (off_t)YARN_MIB(8192)), 0);
     append("\n2000 10 two\n");
     for (unsigned i = 0; i < 4; i++)
-        assert_code(0x2008, i * 10 * YARN_NS_PER_MS, NULL);
-    assert_code(0x1008, 100, "one");
+        assert_code(0x2008, now_ns(), NULL);
+    assert_code(0x1008, now_ns(), "one");
     ck_assert_int_eq(truncate(map_path, YARN_MIB(1)), 0);
     append("\n2000 10 two\n");
-    assert_code(0x2008, 50 * YARN_NS_PER_MS, NULL);
+    assert_code(0x2008, now_ns(), NULL);
     yarn_jit_names_refresh(jit, YARN_MIB(2));
-    assert_code(0x2008, 50 * YARN_NS_PER_MS, "two");
+    assert_code(0x2008, now_ns(), "two");
 }
 END_TEST
 
@@ -337,7 +361,8 @@ int main(void)
     TCase *found = tcase_create("the files of a process");
     tcase_add_checked_fixture(found, open_jit, close_jit);
     tcase_add_test(found, a_jitdump_is_found_by_its_mapping);
-    tcase_add_test(found, a_perf_map_is_looked_into_now_and_then);
+    tcase_add_test(found, a_perf_map_is_looked_into_for_samples_that_came_since);
+    tcase_add_test(found, what_takes_another_s_place_has_its_name_from_when_it_is_there);
     tcase_add_test(found, a_refresh_looks_at_once);
     tcase_add_test(found, a_large_perf_map_takes_many_looks);
     suite_add_tcase(suite, found);
