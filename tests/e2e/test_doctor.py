@@ -200,6 +200,12 @@ class Doctor(harness.Case):
             self.assertIn("python", findings["names"]["what"])
             self.assert_mended_by(findings["Python"], "limited", "record --jit")
 
+    def test_what_a_shell_starts_is_not_known(self):
+        """Such as pyenv's python3, a script that looks for one."""
+        finding = self.doctor(self.script("/usr/bin/env bash"))[1]["names"]
+        self.assertIn("not known before", finding["what"])
+        self.assertIn("doctor -- PROGRAM", finding["mend"])
+
     def test_a_file_that_may_be_run_but_not_read(self):
         program = self.root / "secret"
         shutil.copy(SPLIT, program)

@@ -81,12 +81,30 @@ static bool has_symbols(const char *path)
     return is_named;
 }
 
+static bool is_shell(const char *path)
+{
+    static const char *const names[] = {"sh", "bash", "dash", "zsh", "ksh", "busybox", "fish"};
+    for (size_t i = 0; i < YARN_COUNT_OF(names); i++)
+        if (strcmp(yarn_path_base(path), names[i]) == 0)
+            return true;
+    return false;
+}
+
 static void check_names(struct yarn_findings *findings, const char *command)
 {
     char path[PATH_MAX];
     (void)yarn_loadable_program(command, path);
     char *real = realpath(path, NULL);
     const char *file = real ? real : path;
+    if (is_shell(file)) {
+        yarn_findings_add(findings, YARN_FINDING_LIMIT, "names",
+                          "%.700s runs by %.700s, a shell: what that starts in turn is recorded, "
+                          "too, but which programs these are is not known before",
+                          command, file);
+        yarn_findings_mend(findings, "yarnprof doctor -- PROGRAM says of one how well");
+        free(real);
+        return;
+    }
     const struct yarn_runtime *runtime = yarn_runtime_of(file);
     if (!runtime)
         runtime = yarn_runtime_of(path);
