@@ -99,6 +99,7 @@ int yarn_own_stacks_walk(struct yarn_own_stacks *stacks, const struct yarn_recor
         .start = registers.sp,
         .first = yarn_span_of(record->stack.data, record->stack.size),
         .time_ns = record->time,
+        .tid = (pid_t)record->tid,
     };
     enter();
     yarn_unwinder_unwind(stacks->unwinder, &registers, &copy, &stacks->frames);

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "unwind/live_code.h"
 
+#include "core/sys/timer.h"
+
 enum {
     PAGE = 4096,
     LINE = 64,
@@ -36,9 +38,11 @@ struct line {
 
 struct yarn_code_page {
     uint64_t address;
-    uint64_t read_ns;  /* the begin of the last reading; 0: none */
-    uint64_t gap_ns;   /* the longest between readings in which later samples may lie */
-    uint64_t ran_ns;   /* the process's CPU time at the last reading that counted */
+    uint64_t read_ns;       /* the begin of the last reading; 0: none */
+    uint64_t gap_ns;        /* the longest between readings in which later samples may lie */
+    uint64_t ran_ns;        /* the process's CPU time at the last reading that counted */
+    uint64_t thread_ran_ns; /* of this thread at that reading, or at one after it */
+    pid_t tid;
     uint64_t young_ns; /* the latest change of what was asked for */
     unsigned
         nr_left; /* readings that have to count still, until all that was asked for may be proven */
@@ -121,14 +125,23 @@ static void note(struct line *line, uint32_t hash, bool counts, uint64_t now_ns)
     line->since_ns = now_ns;
 }
 
-/* Whether it did since the last reading that counted. */
+/* Whether it did since the last reading that counted. While a thread runs the kernel adds its time
+ * to the process's at each tick of its core only; its own clock is exact. */
 static bool has_run(const struct yarn_live_code *code, struct yarn_code_page *page)
 {
-    uint64_t ran_ns = yarn_target_ran_ns(code->target);
-    if (yarn_u64_minus(ran_ns, page->ran_ns) < RAN_NS)
-        return false;
-    page->ran_ns = ran_ns;
-    return true;
+    uint64_t ran_ns = yarn_target_ran_ns(code->target), thread_ran_ns = 0;
+    bool has_clock =
+        code->sample_tid && !yarn_timer_thread_cpu_ns(code->sample_tid, &thread_ran_ns);
+    bool has_same = has_clock && page->tid == code->sample_tid;
+    bool has_run = yarn_u64_minus(ran_ns, page->ran_ns) >= RAN_NS ||
+                   (has_same && yarn_u64_minus(thread_ran_ns, page->thread_ran_ns) >= RAN_NS);
+    if (has_run)
+        page->ran_ns = ran_ns;
+    if (has_run || (has_clock && !has_same)) {
+        page->tid = has_clock ? code->sample_tid : 0;
+        page->thread_ran_ns = thread_ran_ns;
+    }
+    return has_run;
 }
 
 static void read_page(struct yarn_live_code *code, struct yarn_code_page *page)

@@ -23,6 +23,7 @@ struct yarn_live_code {
     struct yarn_table numbers;        /* by address */
     size_t nr_pages;
     uint64_t sample_ns; /* when the stack was taken that is walked; 0: it is that of a thread now */
+    pid_t sample_tid;   /* of the thread whose it is; 0: not known */
     uint64_t expected_ns; /* since when there may be some any moment; 0: it is not expected */
     uint64_t watch_ns;    /* when pages that are new, or change, are read again, or the next samples
                              are to be looked at; UINT64_MAX: never */

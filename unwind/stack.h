@@ -46,6 +46,7 @@ struct yarn_stack_copy {
     struct yarn_span first, second;
     struct yarn_stack_windows *windows; /* borrowed: no copy, both are empty; else NULL */
     uint64_t time_ns;                   /* of the copy; 0: the thread still stands there */
+    pid_t tid;                          /* of the thread; 0: not known */
 };
 
 /* A little-endian word; false where any byte of it lies outside the copy. */

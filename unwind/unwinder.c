@@ -352,6 +352,7 @@ static void walk_stack(struct yarn_unwinder *unwinder, const struct yarn_registe
     };
     ret_frames->count = 0;
     unwinder->cache.live.sample_ns = stack->time_ns;
+    unwinder->cache.live.sample_tid = stack->tid;
     bool is_foreign = run(&walk); /* to our rules */
     check_search(&walk);
     if (!is_foreign || walk.by_libunwind || walk.has_searched)

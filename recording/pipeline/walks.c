@@ -113,6 +113,7 @@ static void walk_copy(struct yarn_walks *walks, const struct yarn_typed_record *
         .first = sample->stack.first,
         .second = sample->stack.second,
         .time_ns = sample->perf.time,
+        .tid = (pid_t)sample->perf.tid,
     };
     yarn_unwinder_unwind(walks->unwinder, &registers, &stack, frames);
     bool is_cut = frames->end == YARN_STACK_END_CUT;

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <check.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "tests/support/suite.h"
 #include "unwind/live_code.h"
@@ -16,10 +18,12 @@ static uint8_t *bytes;
 static struct yarn_code_extent first, second; /* of two lines */
 static pthread_t worker;
 static atomic_bool is_ended;
+static _Atomic pid_t worker_tid;
 
 /* The process runs, besides the thread that reads. */
 static void *work(void *unused)
 {
+    worker_tid = gettid();
     while (!is_ended)
         continue;
     return unused;
@@ -181,6 +185,40 @@ START_TEST(a_reader_that_comes_late_reads_often_until_there_were_enough)
 }
 END_TEST
 
+static bool runs_on(pid_t tid, size_t cpu)
+{
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(cpu, &set);
+    return sched_setaffinity(tid, sizeof set, &set) == 0;
+}
+
+/* While the process's clock goes on fewer than 12 times, the readings that are wanted; other work
+ * on the machine may let it go on more often. */
+START_TEST(a_thread_that_runs_on_another_core_is_seen_to_run_between_its_ticks)
+{
+    enum { STEPS = 5, PINNED_TRIES = 1000 };
+    bool is_proven = false;
+    while (!worker_tid)
+        (void)sched_yield();
+    if (!runs_on(worker_tid, 0) || !runs_on(0, 1))
+        return;
+    for (unsigned i = 0; i < PINNED_TRIES && !is_proven; i++) {
+        yarn_live_code_close(&code);
+        yarn_live_code_open(&code, &yarn_target_self);
+        code.sample_tid = worker_tid;
+        (void)is_proven_now(first);
+        for (unsigned nr_steps = 0; nr_steps < STEPS && !is_proven;) {
+            uint64_t ran_ns = yarn_target_ran_ns(&yarn_target_self);
+            yarn_live_code_watch(&code, yarn_clock_ns(YARN_TIME_MONOTONIC));
+            is_proven = is_proven_now(first);
+            nr_steps += yarn_target_ran_ns(&yarn_target_self) - ran_ns > YARN_NS_PER_MS / 20;
+        }
+    }
+    ck_assert(is_proven);
+}
+END_TEST
+
 START_TEST(memory_that_is_empty_or_not_there_is_no_code)
 {
     uint64_t start = (uintptr_t)bytes;
@@ -207,6 +245,7 @@ int main(void)
     tcase_add_test(tests,
                    samples_are_looked_at_soon_where_code_is_expected_and_where_there_is_some);
     tcase_add_test(tests, a_reader_that_comes_late_reads_often_until_there_were_enough);
+    tcase_add_test(tests, a_thread_that_runs_on_another_core_is_seen_to_run_between_its_ticks);
     tcase_add_test(tests, memory_that_is_empty_or_not_there_is_no_code);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

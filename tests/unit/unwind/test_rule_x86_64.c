@@ -187,7 +187,7 @@ START_TEST(a_signal_frame_gives_every_register_back)
     uint64_t words[5 + 17] = {0};
     for (uint64_t i = 0; i < 17; i++)
         words[5 + i] = 100 + i; /* r8 first */
-    struct yarn_stack_copy stack = {MADE_STACK, yarn_span_of(words, sizeof words), {0}, NULL, 0};
+    struct yarn_stack_copy stack = {MADE_STACK, yarn_span_of(words, sizeof words), {0}, NULL, 0, 0};
     struct yarn_registers registers = leaf(MADE_AT(0), 0, 0);
     ck_assert_uint_eq(rule.kind, YARN_RULE_SIGNAL);
     ck_assert(rule.is_signal);
@@ -239,8 +239,8 @@ END_TEST
 START_TEST(a_word_across_the_ring_s_seam_is_read_whole)
 {
     const uint8_t bytes[16] = {0x11, 0xca, 0, 0, 0, 0, 0, 0};
-    struct yarn_stack_copy stack = {MADE_STACK, yarn_span_of(bytes, 1),
-                                    yarn_span_of(bytes + 1, sizeof bytes - 1), NULL, 0};
+    struct yarn_stack_copy stack = {
+        MADE_STACK, yarn_span_of(bytes, 1), yarn_span_of(bytes + 1, sizeof bytes - 1), NULL, 0, 0};
     struct yarn_registers registers = leaf(MADE_AT(0), 0, 0);
     assert_step(MADE_CODE(0), 0, stack, &registers);
     ck_assert_uint_eq(registers.ip, 0xca11);
