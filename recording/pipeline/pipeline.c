@@ -158,6 +158,8 @@ static void on_sample(struct yarn_pipeline *pipeline, const struct yarn_typed_re
             ? yarn_coverage_excludes(&pipeline->dump->account->coverage, record->perf.time)
             : !is_wanted(pipeline, record))
         return;
+    if (pipeline->runs && !is_scheduling && is_of_host(pipeline, record))
+        yarn_switch_runs_on_run(pipeline->runs, record);
     struct yarn_queued *queued = reserve(pipeline);
     if (!queued) {
         yarn_account_drop(pipeline->dump->account);
@@ -271,8 +273,10 @@ static void on_thread(struct yarn_pipeline *pipeline, const struct yarn_typed_re
     struct yarn_thread_snapshot *threads = &pipeline->dump->account->threads;
     if (record->type == YARN_RECORD_EXIT)
         yarn_waits_on_end(&pipeline->off_cpu.waits, record->task.tid, record->perf.time);
-    if (record->type == YARN_RECORD_EXIT && pipeline->runs)
+    if (record->type == YARN_RECORD_EXIT && pipeline->runs) {
+        yarn_switch_runs_on_run(pipeline->runs, record);
         yarn_switch_runs_on_exit(pipeline->runs, record->task.tid, record->perf.time);
+    }
     if (record->type == YARN_RECORD_FORK && pipeline->runs)
         yarn_switch_runs_on_birth(pipeline->runs, record->task.tid, record->perf.time);
     /* Samples that wait to be named may be its own. */

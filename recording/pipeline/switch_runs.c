@@ -100,16 +100,30 @@ static void leave_open(struct yarn_switch_runs *runs, const struct slot *slot)
     keep(runs, slot, slot->since_ns, false, true);
 }
 
+static void begin_run(struct yarn_switch_runs *runs, struct slot *slot,
+                      const struct yarn_record *record, uint64_t since_ns)
+{
+    *slot = (struct slot){record->tid, record->cpu, since_ns, true, false};
+    if (record->cpu < CPUS_MAX) {
+        runs->last_on[record->cpu] = record->tid;
+        runs->nr_cpus = record->cpu < runs->nr_cpus ? runs->nr_cpus : record->cpu + 1;
+    }
+}
+
 static void come_in(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
 {
     struct slot *slot = slot_of(runs, record->perf.tid);
     if (slot->tid && slot->is_running)
         leave_open(runs, slot);
-    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, true, false};
-    if (record->perf.cpu < CPUS_MAX) {
-        runs->last_on[record->perf.cpu] = record->perf.tid;
-        runs->nr_cpus = record->perf.cpu < runs->nr_cpus ? runs->nr_cpus : record->perf.cpu + 1;
-    }
+    begin_run(runs, slot, &record->perf, record->perf.time);
+}
+
+void yarn_switch_runs_on_run(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
+{
+    struct slot *slot = slot_of(runs, record->perf.tid);
+    bool is_known = !runs->are_late && !runs->has_lost;
+    if (!slot->tid && runs->start_ns < record->perf.time)
+        begin_run(runs, slot, &record->perf, is_known ? runs->start_ns : record->perf.time);
 }
 
 /* It leaves without having come: it has run since records were written, or one is missing. Where

@@ -27,6 +27,10 @@ void yarn_switch_runs_start(struct yarn_switch_runs *runs, uint64_t time_ns);
  * then is not known to have gone on. True where many runs are kept: they should be written. */
 bool yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
                                 const struct yarn_typed_record *record);
+
+/* Of a thread on a core, of whatever kind: one that has neither come nor left has run since records
+ * are written, or at least from then on. */
+void yarn_switch_runs_on_run(struct yarn_switch_runs *runs, const struct yarn_typed_record *record);
 void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns);
 void yarn_switch_runs_on_lost(struct yarn_switch_runs *runs);
 void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint64_t time_ns);

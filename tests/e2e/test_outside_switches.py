@@ -81,6 +81,16 @@ class OutsideSwitches(Case):
                 self.assertLess(row["running_ns"], 100e6)
 
     @harness.as_root
+    def test_who_runs_all_the_time_that_is_recorded_is_not_blocked(self):
+        """Nothing takes its core from it, so there is not one switch of it."""
+        run = self.record(["chrt", "-f", "10", KNOWN, 1, 300000], "--delay=100ms")
+        (pid, _, _), = [map(int, line.split()) for line in run.stdout.decode().splitlines()[:-1]]
+        row = self.rows_of(run)[pid]
+        print(f"running {row['running_ns'] / 1e6:.1f} ms, blocked {row['blocked_ns'] / 1e6:.1f} ms")
+        self.assertGreater(row["running_ns"] + row["runnable_ns"], 150e6)
+        self.assertLess(row["blocked_ns"], 10e6)
+
+    @harness.as_root
     def test_of_whole_cores_the_last_switch_of_the_dead_is_no_run(self):
         """It comes after the thread's end."""
         run = self.record([SLEEPER, 1500], "--whole-cores")

@@ -40,6 +40,12 @@ static void leave(uint32_t tid, uint64_t time_ns, uint32_t cpu, bool is_preempte
     yarn_switch_runs_on_switch(runs, &record);
 }
 
+static void run(uint32_t tid, uint64_t time_ns, uint32_t cpu)
+{
+    struct yarn_typed_record record = {.perf = {.tid = tid, .time = time_ns, .cpu = cpu}};
+    yarn_switch_runs_on_run(runs, &record);
+}
+
 static int on_runs(void *self, const struct yarn_dump_run *rows, size_t count)
 {
     (void)self;
@@ -96,6 +102,28 @@ START_TEST(who_leaves_first_has_run_since_the_start)
     take();
     ck_assert_uint_eq(nr_seen, 1);
     assert_run(0, A, 100, 50, true, false);
+}
+END_TEST
+
+START_TEST(who_is_seen_on_a_core_without_having_come_has_run_since_the_start)
+{
+    yarn_switch_runs_start(runs, 100);
+    run(A, 90, 0); /* read after the start */
+    run(A, 120, 0);
+    come(B, 130, 1);
+    run(B, 140, 1);
+    leave(B, 150, 1, false);
+    run(B, 155, 1); /* has come and left */
+    yarn_switch_runs_stop(runs, 160);
+    yarn_switch_runs_start(runs, 200);
+    yarn_switch_runs_on_lost(runs); /* its coming may be among them */
+    run(A, 230, 0);
+    yarn_switch_runs_on_exit(runs, A, 240);
+    take();
+    ck_assert_uint_eq(nr_seen, 3);
+    assert_run(0, A, 100, 60, false, true);
+    assert_run(1, B, 130, 20, false, false);
+    assert_run(2, A, 230, 10, false, true);
 }
 END_TEST
 
@@ -310,6 +338,7 @@ int main(void)
     tcase_add_checked_fixture(tests, set_up, tear_down);
     tcase_add_test(tests, a_run_is_from_coming_to_leaving);
     tcase_add_test(tests, who_leaves_first_has_run_since_the_start);
+    tcase_add_test(tests, who_is_seen_on_a_core_without_having_come_has_run_since_the_start);
     tcase_add_test(tests, where_records_begin_late_nothing_is_known_before_the_first);
     tcase_add_test(tests, a_missing_record_leaves_the_time_open_and_makes_no_run_longer);
     tcase_add_test(tests, what_runs_when_records_are_lost_is_not_known_to_go_on);
