@@ -52,13 +52,15 @@ class OutsideSwitches(Case):
                   if image["predecessor"]]
         self.assertEqual([key for key, start_ns in starts if start_ns < ends.get(key, 0)], [])
 
-    def test_before_a_process_has_a_dump_few_are_kept_and_others_said_to_be_unknown(self):
+    def test_before_a_process_has_a_dump_few_are_kept_and_of_others_the_kernel_says_the_sum(self):
         run = self.record([KNOWN, 1, 100000, "pauses"], "-F", "50")
-        (pid, _, _), = [map(int, line.split()) for line in run.stdout.decode().splitlines()[:-1]]
+        (pid, used_ns, ran_ns), = [map(int, line.split()) for line in run.stdout.decode().splitlines()[:-1]]
         table = table_of(run.dumps)
         (row,) = [row for row in table["threads"] if row["tid"] == pid]
         self.assertGreater(table["notes"]["cut_ns"], 0)
-        self.assertGreaterEqual(row["unknown_ns"], table["notes"]["cut_ns"])
+        self.assertLess(row["running_ns"], 1.02 * used_ns)
+        self.assertGreater(row["running_ns"] + row["switching_ns"] + row["unknown_ns"], 0.98 * ran_ns)
+        self.assertGreater(row["blocked_ns"] + row["unknown_ns"], 300 * 200e3)
 
     def test_there_are_none_any_more_where_they_are_too_many(self):
         run = self.record(["sh", "-c", f"{PINGPONG} 60000; {KNOWN} 1 50000"], "--sched=switch:1000")
@@ -89,6 +91,14 @@ class OutsideSwitches(Case):
         print(f"running {row['running_ns'] / 1e6:.1f} ms, blocked {row['blocked_ns'] / 1e6:.1f} ms")
         self.assertGreater(row["running_ns"] + row["runnable_ns"], 150e6)
         self.assertLess(row["blocked_ns"], 10e6)
+
+    def test_a_child_that_is_forked_is_born(self):
+        """So what schedstat says at the first reading is all of its life."""
+        run = self.record([KNOWN, 2, 100000, "pauses"])
+        known = {int(line.split()[0]) for line in run.stdout.decode().splitlines()[:-1]}
+        makers = {dump["process"]["pid"]: dump["threads"][0]["parent_tid"] for dump in self.infos(run)}
+        (first,) = makers.keys() - known
+        self.assertEqual(makers, {first: 0, **dict.fromkeys(known, first)})
 
     @harness.as_root
     def test_of_whole_cores_the_last_switch_of_the_dead_is_no_run(self):

@@ -27,6 +27,7 @@ struct sum {
     /* Blocked since the last reading, until it came onto a core; and in the block that it may still
      * be in, from its begin on: the kernel counts a wait when it ends. */
     uint64_t unread_ns, open_ns;
+    uint64_t before_ns; /* blocked before the first reading, of a thread that had counted before */
     int err;
 };
 
@@ -76,6 +77,8 @@ static uint64_t take_readings(struct sum *sum, enum yarn_sched_state state, uint
         bool is_within_block = state == YARN_SCHED_BLOCKED && reading->time_ns < to_ns;
         take(sum, state, reading->time_ns - from_ns);
         sum->nr_read++;
+        if (!sum->wait.has_last)
+            sum->before_ns = sum->unread_ns + (is_within_block ? 0 : sum->open_ns);
         sum->unread_ns = 0;
         sum->open_ns = is_within_block ? sum->open_ns + reading->time_ns - from_ns : 0;
         from_ns = reading->time_ns;
@@ -198,7 +201,7 @@ static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
         return;
     if (sum->nr_read)
         sums->runnable_from = YARN_SCHED_FROM_SCHEDSTAT;
-    uint64_t unread_ns = yarn_u64_min(sum->unread_ns, sums->blocked_ns);
+    uint64_t unread_ns = yarn_u64_min(sum->before_ns + sum->unread_ns, sums->blocked_ns);
     sums->blocked_ns -= unread_ns;
     sums->unknown_ns += unread_ns;
     uint64_t elsewhere_ns = yarn_u64_minus(sum->states[YARN_SCHED_RUNNABLE], sum->wait.recorded_ns);

@@ -211,7 +211,6 @@ static void on_birth(struct yarn_process_tree *tree, const struct yarn_typed_rec
     if (parent)
         take_after(&thread, yarn_tree_process_thread(parent, thread.parent_tid));
     if (record->task.pid != record->task.parent_pid) {
-        thread.parent_tid = 0;
         begin_process(tree, parent, record, &thread);
         return;
     }

@@ -224,6 +224,25 @@ START_TEST(blocks_that_end_after_the_last_reading_are_unknown)
 }
 END_TEST
 
+START_TEST(blocks_that_end_before_the_first_reading_of_one_that_was_found_are_unknown)
+{
+    for (uint32_t tid = 1; tid <= 2; tid++) {
+        add_life(tid, 100, 1000, tid == 2);
+        for (uint64_t at = 100; at <= 700; at += 100)
+            add_span(tid, at, 50, false, false);
+        add_reading(tid, 420, 170 + (tid == 1 ? 5000 : 0), 30 + (tid == 1 ? 9000 : 0));
+        add_reading(tid, 1000, 350 + (tid == 1 ? 5000 : 0), 40 + (tid == 1 ? 9000 : 0));
+    }
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 350, 10, 390, 150);
+    sums = sums_of(1, 0, UINT64_MAX); /* one that was born had waited for nothing before */
+    assert_states(&sums, 350, 40, 510, 0);
+    sums = sums_of(1, 150, UINT64_MAX); /* but in a window that begins later it may have */
+    assert_states(&sums, 300, 10, 390, 150);
+}
+END_TEST
+
 START_TEST(a_block_with_the_last_reading_in_it_may_have_been_a_wait_before_that_too)
 {
     for (uint32_t tid = 1; tid <= 3; tid++) {
@@ -353,6 +372,8 @@ int main(void)
     tcase_add_test(made, more_waiting_than_the_kernel_counted_is_unknown);
     tcase_add_test(made, a_wait_that_lasts_at_a_reading_is_in_the_next);
     tcase_add_test(made, blocks_that_end_after_the_last_reading_are_unknown);
+    tcase_add_test(made,
+                   blocks_that_end_before_the_first_reading_of_one_that_was_found_are_unknown);
     tcase_add_test(made, a_block_with_the_last_reading_in_it_may_have_been_a_wait_before_that_too);
     tcase_add_test(made, a_tid_that_comes_again_is_another_thread);
     suite_add_tcase(suite, made);
