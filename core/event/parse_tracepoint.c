@@ -10,7 +10,7 @@
 static const char cannot_read[] = "tracefs, which has its number, cannot be read: as root, mount "
                                   "-o remount,gid=GROUP,mode=750 /sys/kernel/tracing";
 static const char not_mounted[] =
-    "tracefs is not mounted: as root, mount -t tracefs tracefs /sys/kernel/tracing";
+    "tracefs is not at /sys/kernel/tracing: as root, mount -t tracefs tracefs /sys/kernel/tracing";
 
 static int path_of(const struct yarn_event_reader *reader, struct yarn_span system,
                    struct yarn_span name, const char *file, char ret_path[YARN_MACHINE_PATH_MAX])

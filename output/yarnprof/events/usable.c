@@ -181,7 +181,8 @@ void yarn_usable_tracepoints(int err, const char *system, struct yarn_usable *re
 {
     if (err == -ENOENT)
         say(ret_usable, false,
-            "tracefs is not mounted; as root, mount -t tracefs tracefs /sys/kernel/tracing");
+            "tracefs is not at /sys/kernel/tracing; as root, mount -t tracefs tracefs "
+            "/sys/kernel/tracing");
     else if (err)
         say(ret_usable, false,
             "the numbers cannot be read; as root, mount -o remount,gid=GROUP,mode=750 "
@@ -199,7 +200,8 @@ void yarn_usable_probes(const char *path, struct yarn_usable *ret_usable)
     if (access(whole, W_OK) == 0)
         say(ret_usable, true, "");
     else if (errno == ENOENT && access(yarn_event_machine_here.tracing, X_OK) == 0)
-        say(ret_usable, false, "this kernel has no such probes, or tracefs is not mounted");
+        say(ret_usable, false,
+            "this kernel has no such probes, or tracefs is not at /sys/kernel/tracing");
     else
         say(ret_usable, false,
             "only root may define probes; a defined one may be used by whoever can read its number "
