@@ -293,6 +293,14 @@ static int run(void *self, char **operands)
         yarn_complain("flamegraph", "a page is nothing for a terminal: name a file with -o");
         return YARN_STATUS_USAGE;
     }
+    const char *ending = request->path ? strrchr(request->path, '.') : NULL;
+    if (ending && strcmp(ending, ".svg") == 0) {
+        yarn_complain("flamegraph",
+                      "-o %s: the page is HTML: -o page.html (export --to=folded has "
+                      "what flamegraph.pl makes a .svg of)",
+                      request->path);
+        return YARN_STATUS_USAGE;
+    }
     if (request->before && request->couplebreak) {
         yarn_complain("flamegraph", "--couplebreak is of one recording, --before compares two");
         return YARN_STATUS_USAGE;
