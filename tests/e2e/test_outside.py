@@ -451,6 +451,16 @@ class Sentences(Case):
         self.assertRegex(self.inside(KNOWN, "400", "2000"), rb"processes in [^;]*: record --outside costs such a tree less")
         self.assertNotIn(b"--outside", self.inside(SPLIT, "6"))
 
+    def test_inside_says_how_much_is_in_no_dump(self):
+        def line(*options):
+            command = [harness.YARNPROF, "record", *options, "-o", f"{self.folder()}/", "--", "sh", "-c",
+                       f"{SPLIT} 2; {STANDALONE} 3"]
+            return self.finished(harness.start(command, self.folder(), preload=False), time.monotonic(),
+                                 self.folder()).outcome.decode()
+        missing_ms, all_ms = map(float, re.search(r"; ([0-9.]+) ms of ([0-9.]+) ms of CPU time in no dump ", line()).groups())
+        self.assertAlmostEqual(missing_ms / all_ms, 0.6, delta=0.06)
+        self.assertNotIn("in no dump", line("--comm=split"))
+
     def test_a_static_command_inside_names_it_too(self):
         self.assertRegex(self.inside(STANDALONE, "1"), rb"statically linked[^;]*; [^;]*--outside")
 

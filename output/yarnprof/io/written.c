@@ -102,6 +102,7 @@ static void add(const struct yarn_profile_dump *dump, bool is_of_same, struct ya
     note_fault(dump, written);
     written->samples += dump->trust.samples;
     written->lost += dump->trust.lost;
+    written->cpu_ns += dump->trust.cpu_ns + dump->trust.off_cpu_ns + dump->trust.drain_cpu_ns;
     written->nr_processes += 1 + dump->trust.children;
     if (is_of_same)
         return;

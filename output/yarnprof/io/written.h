@@ -23,6 +23,7 @@ void yarn_written_find(const struct yarn_written_folder *folder, uint64_t since_
 struct yarn_written {
     size_t nr_dumps, nr_failed; /* whose recording failed before the end */
     uint64_t samples, lost, bytes;
+    uint64_t cpu_ns;       /* of the recorded processes, with our own part and what was stopped */
     uint64_t nr_processes; /* as far as they are known: with children that had no dump */
     bool is_unread;        /* they could not be read back: their number is all that is known */
     char path[4096];       /* of the one dump, else the folder; empty: this one */

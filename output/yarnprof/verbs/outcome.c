@@ -15,7 +15,7 @@
 #include "output/yarnprof/io/numbers.h"
 #include "output/yarnprof/verbs/loadable.h"
 
-enum { TRIED_BYTES = 4096, PROCESSES_A_SECOND = 50, PROCESSES_FEW = 25 };
+enum { TRIED_BYTES = 4096, PROCESSES_A_SECOND = 50, PROCESSES_FEW = 25, MISSING_PART = 10 };
 
 #define LONG_NS (UINT64_C(50) * YARN_NS_PER_MS)
 
@@ -221,6 +221,23 @@ static void say_what_costs_less(const struct yarn_unrecorded *unrecorded, uint64
                          yarn_number_duration(unrecorded->life_ns).text);
 }
 
+/* Of a tree of which all was asked for. */
+static void say_what_is_missing(const struct yarn_unrecorded *unrecorded, uint64_t recorded_ns,
+                                struct yarn_text *line)
+{
+    const struct yarn_options *options = unrecorded->options;
+    uint64_t missing_ns = yarn_u64_minus(unrecorded->cpu_ns, recorded_ns);
+    bool is_all =
+        strcmp(options->comm, "*") == 0 && options->follow == (YARN_FOLLOW_FORK | YARN_FOLLOW_EXEC);
+    if (!is_all || missing_ns < LONG_NS || missing_ns < unrecorded->cpu_ns / MISSING_PART)
+        return;
+    yarn_text_add_format(line, "; %s of ", yarn_number_duration(missing_ns).text);
+    yarn_text_add_format(line,
+                         "%s of CPU time in no dump (static, privileged or short programs; record "
+                         "--outside has them)",
+                         yarn_number_duration(unrecorded->cpu_ns).text);
+}
+
 static void say_written(const struct yarn_outcome *outcome, const struct yarn_written *written,
                         struct yarn_text *line)
 {
@@ -236,6 +253,7 @@ static void say_written(const struct yarn_outcome *outcome, const struct yarn_wr
     say_why(outcome, written, line);
     if (written->events[0])
         yarn_text_add_format(line, "; %s", written->events);
+    say_what_is_missing(&outcome->unrecorded, written->cpu_ns, line);
     say_what_costs_less(&outcome->unrecorded, written->nr_processes, line);
     yarn_text_add_format(line, "; see: yarnprof %s%s%s", has_samples ? "report" : "info",
                          written->path[0] ? " " : "", written->path);
