@@ -391,6 +391,16 @@ class Files(Case):
         self.assertIn(b"nothing was recorded", run.outcome)
         self.assertEqual(list(self.root.iterdir()), [])
 
+    def test_the_line_counts_what_the_dumps_say_that_are_there(self):
+        for script in (f"{KNOWN} 20 5000", f"{KNOWN} 20 5000; sleep 0.3; rm {self.root}/yarn.known.*; {SPLIT} 1"):
+            run = self.record_into(f"{self.root}/", ["sh", "-c", script])
+            dumps = sorted(self.root.glob("*.dump"))
+            self.assertGreater(len(dumps), 1 if "rm" in script else 10)
+            samples = harness.trust(self.root)["samples"]
+            self.assertRegex(run.outcome.decode(), rf"^\[yarn: {samples:,} samples in {len(dumps)} dumps, ")
+            for dump in dumps:
+                dump.unlink()
+
     def test_a_file_is_its_owner_s_and_its_folders_are_made(self):
         path = self.root / "made" / "too" / "both"
         done = harness.yarnprof("record", "--outside", "-o", path, "--", "sh", "-c", f"{SPLIT} 1; {SPLIT} 1; exit 4",

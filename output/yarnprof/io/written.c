@@ -163,22 +163,88 @@ static bool is_working_folder(const char *path)
            one.st_ino == other.st_ino;
 }
 
+/* Beside what needs not be read, which `written` has already. */
+static void add_read(struct yarn_sources *sources, const char *run, struct yarn_written *written)
+{
+    struct yarn_written read = {.nr_dumps = 0};
+    yarn_memory_bound();
+    yarn_sources_sort(sources);
+    if (sources->count)
+        read_all(sources, run, &read);
+    if (read.is_unread)
+        read.nr_dumps = sources->count;
+    read.nr_dumps += written->nr_dumps;
+    read.nr_processes += written->nr_processes;
+    read.samples += written->samples;
+    read.lost += written->lost;
+    read.bytes += written->bytes;
+    *written = read;
+    yarn_sources_fini(sources);
+}
+
+static void name_place(const struct yarn_written_folder *folder, struct yarn_written *written)
+{
+    if (written->nr_dumps != 1 && !is_working_folder(folder->path))
+        (void)snprintf(written->path, sizeof written->path, "%s", folder->path);
+    else if (written->nr_dumps != 1)
+        written->path[0] = 0;
+}
+
 struct yarn_written yarn_written_read(const struct yarn_written_folder *folder, uint64_t since_ns,
                                       const char *run)
 {
     struct yarn_written written = {.nr_dumps = 0};
     struct yarn_sources sources;
-    yarn_memory_bound();
     yarn_written_find(folder, since_ns, &sources);
-    yarn_sources_sort(&sources);
-    if (sources.count)
-        read_all(&sources, run, &written);
-    if (written.is_unread)
-        written.nr_dumps = sources.count;
-    if (written.nr_dumps != 1 && !is_working_folder(folder->path))
-        (void)snprintf(written.path, sizeof written.path, "%s", folder->path);
-    else if (written.nr_dumps != 1)
-        written.path[0] = 0;
-    yarn_sources_fini(&sources);
+    add_read(&sources, run, &written);
+    name_place(folder, &written);
     return written;
+}
+
+static void read_again(const struct yarn_own_dump *dump, struct yarn_sources *sources)
+{
+    struct yarn_source_failure failure;
+    if (yarn_sources_add(sources, dump->path, &failure))
+        (void)failure; /* as of one that is not there */
+}
+
+struct yarn_written yarn_written_know(const struct yarn_own_dumps *own,
+                                      const struct yarn_written_folder *folder, const char *run)
+{
+    struct yarn_written written = {.nr_dumps = 0};
+    struct yarn_sources sources = {0};
+    struct stat status;
+    for (size_t i = own->count; i-- > 0;) {
+        const struct yarn_own_dump *dump = &own->list[i];
+        if (lstat(dump->path, &status) || !S_ISREG(status.st_mode))
+            continue;
+        if (dump->says_more || !sources.count) {
+            read_again(dump, &sources);
+            continue;
+        }
+        written.nr_dumps++;
+        written.nr_processes++;
+        written.samples += dump->samples;
+        written.lost += dump->lost;
+        written.bytes += (uint64_t)status.st_size;
+    }
+    add_read(&sources, run, &written);
+    name_place(folder, &written);
+    return written;
+}
+
+void yarn_written_nameless(const struct yarn_own_dumps *own, struct yarn_sources *ret_sources)
+{
+    *ret_sources = (struct yarn_sources){0};
+    for (size_t i = 0; i < own->count; i++)
+        if (own->list[i].lacks_names)
+            read_again(&own->list[i], ret_sources);
+}
+
+void yarn_own_dumps_fini(struct yarn_own_dumps *own)
+{
+    for (size_t i = 0; i < own->count; i++)
+        free(own->list[i].path);
+    free(own->list);
+    *own = (struct yarn_own_dumps){.count = 0};
 }

@@ -2,7 +2,7 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Which dumps a recording left: the files in the folder of the output pattern that are dumps and
- * have been written since. Threads: one.
+ * have been written since, or those that this process has written itself. Threads: one.
  */
 #pragma once
 
@@ -34,3 +34,26 @@ struct yarn_written {
 /* What a run left. `since_ns` on CLOCK_REALTIME. */
 struct yarn_written yarn_written_read(const struct yarn_written_folder *folder, uint64_t since_ns,
                                       const char *run);
+
+/* A dump that this process has written itself. */
+struct yarn_own_dump {
+    char *path;             /* owned */
+    uint64_t samples, lost; /* as it says */
+    bool says_more;         /* why it failed or has no sample */
+    bool lacks_names;
+};
+
+struct yarn_own_dumps {
+    struct yarn_own_dump *list; /* owned; in the order of their ends */
+    size_t count, capacity;
+};
+
+/* The same of these, as far as they are still there: only what says more is read back, and the
+ * last, for the events. */
+struct yarn_written yarn_written_know(const struct yarn_own_dumps *own,
+                                      const struct yarn_written_folder *folder, const char *run);
+
+/* Those whose functions lack names. To be freed by yarn_sources_fini. */
+void yarn_written_nameless(const struct yarn_own_dumps *own, struct yarn_sources *ret_sources);
+
+void yarn_own_dumps_fini(struct yarn_own_dumps *own);

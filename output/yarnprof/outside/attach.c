@@ -305,10 +305,10 @@ static int run(struct yarn_attach *attach, struct attaching *attaching)
         return YARN_STATUS_FAILED;
     attach->has_recorded = true;
     follow(attaching);
-    attach->nr_dumps = yarn_recorder_outside_end(&attaching->recorder, -1);
+    yarn_recorder_outside_end(&attaching->recorder, -1, &attach->dumps);
     attach->has_failed = attaching->recorder.tree.failure;
     complain_of_missing(attaching);
-    return attach->has_failed && !attach->nr_dumps ? YARN_STATUS_FAILED : YARN_STATUS_OK;
+    return attach->has_failed && !attach->dumps.count ? YARN_STATUS_FAILED : YARN_STATUS_OK;
 }
 
 static const char *why_not(int err)

@@ -8,14 +8,14 @@
  */
 #pragma once
 
-#include "core/base/base.h"
+#include "output/yarnprof/io/written.h"
 
 struct yarn_attach {
-    const char *pids;  /* "PID[,PID…]"; NULL: every process of the machine */
-    bool has_tree;     /* with all that descend from them */
-    bool has_recorded; /* it was attached to */
-    size_t nr_dumps;
-    bool has_failed; /* a dump could not be written, which was said */
+    const char *pids;            /* "PID[,PID…]"; NULL: every process of the machine */
+    bool has_tree;               /* with all that descend from them */
+    bool has_recorded;           /* it was attached to */
+    struct yarn_own_dumps dumps; /* to be freed by yarn_own_dumps_fini */
+    bool has_failed;             /* a dump could not be written, which was said */
 };
 
 /* An exit status; complains itself. The rest of what is wanted is read from the variables of the

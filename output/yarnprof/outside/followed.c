@@ -138,11 +138,29 @@ void yarn_followed_flush(struct yarn_followed *followed)
     flush(followed, false);
 }
 
-void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason reason, int status)
+static struct yarn_own_dump dump_of(const struct yarn_followed *followed)
+{
+    const uint64_t *totals = followed->account.totals.value;
+    bool has_messages = atomic_load(&followed->messages.count);
+    uint64_t samples = totals[YARN_DUMP_TOTAL_SAMPLES];
+    if (!yarn_process_dump_is_begun(&followed->dump))
+        return (struct yarn_own_dump){.path = NULL};
+    return (struct yarn_own_dump){
+        .path = strdup(followed->dump.file.path),
+        .samples = samples,
+        .lost = totals[YARN_DUMP_TOTAL_LOST],
+        .says_more = followed->failure.what || (!samples && has_messages),
+        .lacks_names = totals[YARN_DUMP_TOTAL_FRAMES_UNNAMED],
+    };
+}
+
+void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason reason, int status,
+                       struct yarn_own_dump *ret_dump)
 {
     yarn_coverage_end(&followed->account.coverage);
     flush(followed, true);
     yarn_process_dump_end(&followed->dump, reason, status);
+    *ret_dump = dump_of(followed);
     yarn_process_dump_close(&followed->dump);
     yarn_pipeline_close(&followed->pipeline);
     free(followed->environment);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/session/share.h"
+#include "output/yarnprof/io/written.h"
 #include "recording/account/thread_times.h"
 #include "recording/pipeline/pipeline.h"
 
@@ -57,6 +58,7 @@ void yarn_followed_store(struct yarn_followed *followed, uint64_t now_ns);
 /* Once its dump has begun: all of it is in the file. */
 void yarn_followed_flush(struct yarn_followed *followed);
 
-/* Its dump, if it has one, gets its end. Frees it. */
-void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason reason,
-                       int status);
+/* Its dump, if it has one, gets its end. Frees it. *ret_dump: that dump; its path is NULL where
+ * there is none. */
+void yarn_followed_end(struct yarn_followed *followed, enum yarn_dump_end_reason reason, int status,
+                       struct yarn_own_dump *ret_dump);

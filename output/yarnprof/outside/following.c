@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/outside/following.h"
 
+#include <stdlib.h>
+
 #include "core/sys/clock.h"
+#include "output/base/array.h"
 #include "output/yarnprof/outside/root.h"
 #include "output/yarnprof/outside/switches.h"
 
@@ -60,7 +63,6 @@ static void begin_dump(struct yarn_process_tree *tree, struct yarn_tree_process 
         yarn_tree_note(tree, followed->failure.what, err);
         return;
     }
-    tree->nr_dumps++;
     for (size_t i = 0; i < process->nr_threads; i++)
         write_thread(followed->dump.writer, &process->threads[i]);
     yarn_tree_switches_begin(tree, process);
@@ -258,6 +260,20 @@ static void end_holding(struct yarn_process_tree *tree)
     tree->holder = NULL;
 }
 
+static void end_following(struct yarn_process_tree *tree, struct yarn_followed *followed,
+                          enum yarn_dump_end_reason reason, int status)
+{
+    struct yarn_own_dump dump;
+    yarn_followed_end(followed, reason, status, &dump);
+    if (!dump.path)
+        return;
+    int err = YARN_ARRAY_PUT(&tree->ended.list, &tree->ended.count, &tree->ended.capacity, &dump);
+    if (err) {
+        yarn_tree_note(tree, "no memory for the list of dumps", err);
+        free(dump.path);
+    }
+}
+
 void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_process *process,
                          enum yarn_dump_end_reason reason, int status)
 {
@@ -276,7 +292,7 @@ void yarn_tree_end_image(struct yarn_process_tree *tree, struct yarn_tree_proces
         end_holding(tree);
     if (process->followed) {
         tree->nr_samples += process->followed->account.totals.value[YARN_DUMP_TOTAL_SAMPLES];
-        yarn_followed_end(process->followed, reason, status);
+        end_following(tree, process->followed, reason, status);
     }
     process->followed = NULL;
     if (is_holder)

@@ -84,7 +84,7 @@ static int finish(struct yarn_outside *outside, struct yarn_recorder_outside *re
         yarn_complain("record", "%s: %s", outside->argv[0], strerror(-err));
         status = err == -ENOENT ? YARN_STATUS_NO_COMMAND : YARN_STATUS_CANNOT_RUN;
     }
-    outside->nr_dumps = yarn_recorder_outside_end(recorder, status);
+    yarn_recorder_outside_end(recorder, status, &outside->dumps);
     outside->has_failed = recorder->tree.failure;
     if (err)
         return status;

@@ -8,14 +8,14 @@
  */
 #pragma once
 
-#include "core/base/base.h"
+#include "output/yarnprof/io/written.h"
 
 struct yarn_outside {
-    char *const *argv;        /* the command */
-    bool waits_for_tree;      /* not only for the command, but for all that descends from it */
-    uint64_t cpu_ns, life_ns; /* of the command and its children; life 0: it did not run */
-    size_t nr_dumps;
-    bool has_failed; /* a dump could not be written, which was said */
+    char *const *argv;           /* the command */
+    bool waits_for_tree;         /* not only for the command, but for all that descends from it */
+    uint64_t cpu_ns, life_ns;    /* of the command and its children; life 0: it did not run */
+    struct yarn_own_dumps dumps; /* to be freed by yarn_own_dumps_fini */
+    bool has_failed;             /* a dump could not be written, which was said */
 };
 
 /* The request is read from the variables of the environment. The command's own status; complains

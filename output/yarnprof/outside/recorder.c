@@ -176,7 +176,8 @@ uint64_t yarn_recorder_outside_lost(const struct yarn_recorder_outside *recorder
     return lost;
 }
 
-size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int status)
+void yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int status,
+                               struct yarn_own_dumps *ret_dumps)
 {
     struct yarn_process_tree *tree = &recorder->tree;
     uint64_t lost = yarn_recorder_outside_lost(recorder);
@@ -199,7 +200,8 @@ size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int sta
         yarn_complain("record", "%" PRIu64 " records of the kernel could not be read",
                       tree->nr_malformed);
     yarn_unfollowed_report(&tree->unfollowed);
-    return tree->nr_dumps;
+    *ret_dumps = tree->ended;
+    tree->ended = (struct yarn_own_dumps){.count = 0};
 }
 
 void yarn_recorder_outside_close(struct yarn_recorder_outside *recorder)

@@ -63,8 +63,9 @@ uint64_t yarn_recorder_outside_lost(const struct yarn_recorder_outside *recorder
 void yarn_recorder_outside_stop(struct yarn_recorder_outside *recorder);
 
 /* Ends every dump, the first process's with that status; complains about what could not be stored.
- * The number of dumps. */
-size_t yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int status);
+ * *ret_dumps: all that were written, to be freed by yarn_own_dumps_fini. */
+void yarn_recorder_outside_end(struct yarn_recorder_outside *recorder, int status,
+                               struct yarn_own_dumps *ret_dumps);
 
 /* Idempotent. */
 void yarn_recorder_outside_close(struct yarn_recorder_outside *recorder);

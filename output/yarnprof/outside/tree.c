@@ -548,6 +548,7 @@ void yarn_process_tree_end(struct yarn_process_tree *tree, int status)
 void yarn_process_tree_close(struct yarn_process_tree *tree)
 {
     yarn_process_tree_end(tree, -1);
+    yarn_own_dumps_fini(&tree->ended);
     yarn_pipeline_shared_close(&tree->shared);
     yarn_tree_rows_close(&tree->rows);
     yarn_table_close(&tree->path_at);

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "output/yarnprof/io/written.h"
 #include "output/yarnprof/outside/rows.h"
 #include "output/yarnprof/outside/times.h"
 #include "output/yarnprof/outside/unfollowed.h"
@@ -53,7 +54,7 @@ struct yarn_process_tree {
     uint64_t nr_lost;  /* samples, as far as a dump says so */
     uint64_t nr_stray; /* samples of processes that were never announced */
     uint64_t nr_malformed;
-    size_t nr_dumps;
+    struct yarn_own_dumps ended;
     uint64_t nr_samples; /* in dumps that have ended */
     const char *failure; /* the first that a process had, and its negative errno; NULL: none */
     int error;

@@ -260,10 +260,15 @@ static int hold_events(struct request *request, struct yarn_hold *hold)
     return err ? YARN_STATUS_FAILED : -1;
 }
 
-static void name_written(const struct yarn_written_folder *folder, uint64_t since_ns)
+/* `own`: those that this process has written; NULL: others have. */
+static void name_written(const struct yarn_written_folder *folder, uint64_t since_ns,
+                         const struct yarn_own_dumps *own)
 {
     struct yarn_sources sources;
-    yarn_written_find(folder, since_ns, &sources);
+    if (own && !getenv("YARN_JIT"))
+        yarn_written_nameless(own, &sources);
+    else
+        yarn_written_find(folder, since_ns, &sources);
     yarn_name_dumps(&sources);
     if (getenv("YARN_JIT"))
         yarn_jit_clean_up(&sources, since_ns);
@@ -272,15 +277,16 @@ static void name_written(const struct yarn_written_folder *folder, uint64_t sinc
 
 /* What was recorded, or why nothing was. The status: `status`, or that nothing was sampled. */
 static int report_outcome(struct request *request, const struct yarn_unrecorded *unrecorded,
-                          uint64_t since_ns, int status)
+                          uint64_t since_ns, const struct yarn_own_dumps *own, int status)
 {
     struct yarn_written_folder folder = {.path = ""};
     struct yarn_written written = {.nr_dumps = 0};
     const char *run = getenv("YARN_RUN");
     if (!request->fault[0]) {
         yarn_written_folder(request->options.output, &folder);
-        name_written(&folder, since_ns);
-        written = yarn_written_read(&folder, since_ns, run ? run : "");
+        name_written(&folder, since_ns, own);
+        written = own ? yarn_written_know(own, &folder, run ? run : "")
+                      : yarn_written_read(&folder, since_ns, run ? run : "");
     }
     struct yarn_outcome outcome = {
         .unrecorded = *unrecorded,
@@ -310,17 +316,23 @@ static int run_outside(struct request *request, char *const argv[])
         return YARN_STATUS_FAILED;
     }
     int status = argv ? yarn_outside_run(&outside) : yarn_attach_run(&request->attach);
+    struct yarn_own_dumps own = argv ? outside.dumps : request->attach.dumps;
     bool has_recorded = argv ? outside.life_ns : request->attach.has_recorded;
-    if (file.path[0] && has_recorded) {
+    bool is_one_file = file.path[0];
+    if (is_one_file && has_recorded) {
         yarn_written_folder(file.folder, &folder);
-        name_written(&folder, since_ns);
+        name_written(&folder, since_ns, &own);
     }
     int failure = yarn_one_file_end(&file);
-    if (!has_recorded || failure || !read_environment(request))
-        return failure && !argv ? failure : status; /* a command's status is its own */
+    bool has_outcome = has_recorded && !failure && read_environment(request);
     unrecorded.life_ns = outside.life_ns;
     unrecorded.is_told = argv ? outside.has_failed : request->attach.has_failed;
-    return report_outcome(request, &unrecorded, since_ns, status);
+    if (has_outcome)
+        status = report_outcome(request, &unrecorded, since_ns, is_one_file ? NULL : &own, status);
+    else if (failure && !argv) /* a command's status is its own */
+        status = failure;
+    yarn_own_dumps_fini(&own);
+    return status;
 }
 
 static int run_inside(struct request *request, char *const argv[])
@@ -345,7 +357,7 @@ static int run_inside(struct request *request, char *const argv[])
     yarn_hold_close(&hold);
     struct yarn_unrecorded unrecorded = {
         .command = argv[0], .cpu_ns = launch.cpu_ns, .life_ns = launch.life_ns};
-    return launch.life_ns ? report_outcome(request, &unrecorded, since_ns, status) : status;
+    return launch.life_ns ? report_outcome(request, &unrecorded, since_ns, NULL, status) : status;
 }
 
 static int run(void *self, char **operands)
