@@ -6,7 +6,7 @@
 #include "core/base/pages.h"
 
 enum { KEPT_MAX = 512 };
-#define LARGEST_BYTES YARN_KIB(128)
+#define LARGEST_BYTES YARN_KIB(256)
 #define KEPT_BYTES YARN_MIB(16)
 
 static struct {

@@ -7,5 +7,5 @@
  */
 #pragma once
 
-/* From now on, of blocks of up to 128 KiB, at most 16 MiB. */
+/* From now on, of blocks of up to 256 KiB, at most 16 MiB. */
 void yarn_pages_keep_released(void);

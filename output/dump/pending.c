@@ -8,6 +8,7 @@ enum {
 
 void yarn_dump_pending_init(struct yarn_dump_pending *pending, struct yarn_dump_sink *sink)
 {
+    memset(pending, 0, offsetof(struct yarn_dump_pending, string_rows));
     pending->sink = sink;
     pending->text = yarn_bytes_of(pending->text_data, sizeof pending->text_data);
     pending->records = yarn_bytes_of(pending->records_data, sizeof pending->records_data);

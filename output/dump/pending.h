@@ -69,6 +69,7 @@ struct yarn_dump_pending {
     uint64_t column[YARN_DUMP_PENDING_ROWS];
 };
 
+/* Whatever it was before. */
 void yarn_dump_pending_init(struct yarn_dump_pending *pending, struct yarn_dump_sink *sink);
 
 void yarn_dump_pending_add_string(struct yarn_dump_pending *pending, uint32_t number,

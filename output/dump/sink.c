@@ -118,12 +118,26 @@ static int write_file_header(int fd)
     return yarn_file_write_all(fd, yarn_span_of(bytes, sizeof bytes));
 }
 
-int yarn_dump_sink_init(struct yarn_dump_sink *sink)
+static void begin(struct yarn_dump_sink *sink)
 {
     sink->fd = -1;
     sink->chunk.header_bytes = YARN_DUMP_CHUNK_HEADER_BYTES;
     sink->raw = yarn_bytes_of(sink->raw_data, sizeof sink->raw_data);
+}
+
+int yarn_dump_sink_init(struct yarn_dump_sink *sink)
+{
+    begin(sink);
     return open_packer(&sink->packer);
+}
+
+void yarn_dump_sink_renew(struct yarn_dump_sink *sink)
+{
+    struct yarn_dump_packer packer = sink->packer;
+    yarn_file_close(sink->fd);
+    memset(sink, 0, offsetof(struct yarn_dump_sink, raw_data));
+    sink->packer = packer;
+    begin(sink);
 }
 
 int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd)

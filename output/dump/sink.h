@@ -38,6 +38,8 @@ struct yarn_dump_sink {
     /* Samples by how their stack ended: in `raw`, and in the file. */
     uint64_t waiting[YARN_DUMP_STACK_END_COUNT], written[YARN_DUMP_STACK_END_COUNT];
     struct yarn_byte_buffer raw; /* on raw_data */
+
+    /* Nothing in these is read that was not written before. */
     uint8_t raw_data[YARN_DUMP_SINK_BYTES];
     uint8_t stored[YARN_DUMP_CHUNK_HEADER_BYTES + YARN_DUMP_SINK_BYTES];
 };
@@ -46,6 +48,8 @@ struct yarn_dump_sink {
 YARN_MUST_CHECK int yarn_dump_sink_init(struct yarn_dump_sink *sink);
 /* Writes the file header. On failure the descriptor stays the caller's. */
 YARN_MUST_CHECK int yarn_dump_sink_open(struct yarn_dump_sink *sink, int fd);
+/* Closes the file, without a flush: as after init, with the memory that it had. */
+void yarn_dump_sink_renew(struct yarn_dump_sink *sink);
 /* Without a flush. Idempotent. */
 void yarn_dump_sink_close(struct yarn_dump_sink *sink);
 

@@ -9,6 +9,8 @@ enum {
     TOTALS_ALL_EVERY = 64, /* records of totals */
 };
 
+#define INTERNED_BYTES YARN_MIB(32)
+
 struct yarn_dump_writer {
     uint32_t epoch;
     bool has_process;
@@ -143,7 +145,7 @@ static uint32_t number_of_frame(struct yarn_dump_interner *interner)
 int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer,
                          const struct yarn_dump_writer_limits *limits)
 {
-    size_t bound = limits && limits->interned_bytes ? limits->interned_bytes : YARN_MIB(32);
+    size_t bound = limits && limits->interned_bytes ? limits->interned_bytes : INTERNED_BYTES;
     struct yarn_dump_writer *writer = yarn_pages_map(sizeof *writer);
     if (!writer)
         return -ENOMEM;
@@ -161,6 +163,15 @@ fail:
     close_interner(&writer->interner);
     yarn_pages_unmap(writer, sizeof *writer);
     return err;
+}
+
+int yarn_dump_writer_renew(struct yarn_dump_writer *writer)
+{
+    close_interner(&writer->interner);
+    yarn_dump_sink_renew(&writer->sink);
+    memset(writer, 0, offsetof(struct yarn_dump_writer, sink));
+    yarn_dump_pending_init(&writer->pending, &writer->sink);
+    return open_interner(&writer->interner, INTERNED_BYTES);
 }
 
 int yarn_dump_writer_open(struct yarn_dump_writer *writer, int fd)

@@ -37,6 +37,10 @@ YARN_MUST_CHECK int yarn_dump_writer_new(struct yarn_dump_writer **ret_writer,
  * one. */
 YARN_MUST_CHECK int yarn_dump_writer_open(struct yarn_dump_writer *writer, int fd);
 
+/* Without a flush, closes the file: as a new one without limits, in memory that was touched before,
+ * which costs less than the first touch of each page. On failure it can only be freed. */
+YARN_MUST_CHECK int yarn_dump_writer_renew(struct yarn_dump_writer *writer);
+
 /* Without a flush. NULL is allowed. Closes the file. */
 void yarn_dump_writer_free(struct yarn_dump_writer *writer);
 

@@ -50,6 +50,23 @@ static bool open_file(struct yarn_process_dump *dump, struct yarn_dump_writer *w
     return !err;
 }
 
+static int have_writer(struct yarn_process_dump *dump, struct yarn_dump_writer **ret_writer)
+{
+    struct yarn_dump_writer *spare = yarn_spares_take(dump->spares);
+    if (spare)
+        *ret_writer = spare;
+    return spare ? 0 : yarn_dump_writer_new(ret_writer, NULL);
+}
+
+static void leave_writer(struct yarn_process_dump *dump)
+{
+    struct yarn_dump_writer *writer = dump->writer;
+    bool is_ready = writer && dump->spares && !yarn_dump_writer_renew(writer);
+    if (!is_ready || !yarn_spares_keep(dump->spares, writer))
+        yarn_dump_writer_free(writer);
+    dump->writer = NULL;
+}
+
 bool yarn_process_dump_begin(struct yarn_process_dump *dump)
 {
     if (dump->writer)
@@ -57,7 +74,7 @@ bool yarn_process_dump_begin(struct yarn_process_dump *dump)
     if (dump->has_tried && dump->file.fd < 0)
         return false;
     struct yarn_dump_writer *writer;
-    int err = yarn_dump_writer_new(&writer, NULL);
+    int err = have_writer(dump, &writer);
     if (err) {
         yarn_failure_note(dump->failure, "no memory for the dump's tables", err);
         dump->has_tried = true;
@@ -184,6 +201,5 @@ void yarn_process_dump_close(struct yarn_process_dump *dump)
     dump->is_early = false;
     yarn_file_close(dump->file.fd);
     dump->file.fd = -1;
-    yarn_dump_writer_free(dump->writer);
-    dump->writer = NULL;
+    leave_writer(dump);
 }

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "core/base/spares.h"
 #include "recording/account/account.h"
 #include "recording/dump/dump_file.h"
 #include "recording/dump/failure.h"
@@ -23,7 +24,8 @@ struct yarn_process_dump {
     struct yarn_messages *messages;
     struct yarn_account *account;
     struct yarn_failure *failure;
-    struct yarn_dump_writer *writer;              /* owned; NULL until the dump is begun */
+    struct yarn_spares *spares;      /* borrowed: writers of other dumps; NULL: none are kept */
+    struct yarn_dump_writer *writer; /* owned; NULL until the dump is begun */
     size_t nr_messages_written, nr_messages_kept; /* given to the writer; in the file */
     bool has_tried;                               /* to begin it; there is no second try */
     bool is_early;     /* its file is there, though there is nothing to store */

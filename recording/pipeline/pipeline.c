@@ -9,6 +9,22 @@
 enum { FRAMES_PER_CHECK = 16, BRANCHES_AT_ONCE = 128 };
 #define QUEUE_BYTES YARN_MIB(4)
 
+static struct yarn_switch_runs *have_runs(struct yarn_pipeline_shared *shared, bool are_late)
+{
+    struct yarn_switch_runs *runs = shared ? yarn_spares_take(&shared->runs) : NULL;
+    if (runs)
+        yarn_switch_runs_renew(runs, are_late);
+    return runs ? runs : yarn_switch_runs_new(are_late);
+}
+
+static void leave_runs(struct yarn_pipeline *pipeline)
+{
+    struct yarn_spares *spares = pipeline->shared ? &pipeline->shared->runs : NULL;
+    if (pipeline->runs && !yarn_spares_keep(spares, pipeline->runs))
+        yarn_switch_runs_free(pipeline->runs);
+    pipeline->runs = NULL;
+}
+
 int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump *dump,
                        struct yarn_pipeline_shared *shared)
 {
@@ -18,6 +34,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump 
         .pid = (uint32_t)session->request->pid,
         .reader_tid = (uint32_t)session->own_tid,
         .queue = YARN_QUEUE_CLOSED,
+        .shared = shared,
     };
     int err = yarn_module_map_new(&pipeline->map, session->request->target,
                                   shared ? &shared->images : NULL);
@@ -29,7 +46,7 @@ int yarn_pipeline_open(struct yarn_pipeline *pipeline, struct yarn_process_dump 
         err = yarn_frame_names_open(&pipeline->names, pipeline->map, &dump->job->facts, shared);
     yarn_queue_open(&pipeline->queue, QUEUE_BYTES);
     if (!err && yarn_session_records_switches(session))
-        pipeline->runs = yarn_switch_runs_new(session->threads);
+        pipeline->runs = have_runs(shared, session->threads);
     if (!err)
         err = yarn_stacks_open(&pipeline->stacks, pipeline->map, &pipeline->names);
     pipeline->walks = (struct yarn_walks){.map = pipeline->map, .unwinder = pipeline->unwinder};
@@ -42,8 +59,7 @@ void yarn_pipeline_close(struct yarn_pipeline *pipeline)
 {
     yarn_off_cpu_close(&pipeline->off_cpu);
     yarn_edges_close(&pipeline->edges);
-    yarn_switch_runs_free(pipeline->runs);
-    pipeline->runs = NULL;
+    leave_runs(pipeline);
     yarn_stacks_close(&pipeline->stacks);
     yarn_queue_close(&pipeline->queue);
     yarn_frame_names_close(&pipeline->names);

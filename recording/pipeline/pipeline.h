@@ -36,11 +36,12 @@ struct yarn_pipeline {
     struct yarn_walks walks;
     struct yarn_queue queue;
     struct yarn_stack_store stacks;
-    struct yarn_edges edges;       /* branches that are not stored yet */
-    struct yarn_off_cpu off_cpu;   /* open where off-cpu is recorded */
-    struct yarn_switch_runs *runs; /* NULL: switches are not recorded */
-    bool saw_thread_end;           /* since the last check of the host's threads */
-    bool is_in_sample;             /* that is stored at once: many more will come */
+    struct yarn_edges edges;             /* branches that are not stored yet */
+    struct yarn_off_cpu off_cpu;         /* open where off-cpu is recorded */
+    struct yarn_switch_runs *runs;       /* NULL: switches are not recorded */
+    struct yarn_pipeline_shared *shared; /* borrowed; NULL */
+    bool saw_thread_end;                 /* since the last check of the host's threads */
+    bool is_in_sample;                   /* that is stored at once: many more will come */
 };
 
 /* Closed on failure. `shared`: with other processes (borrowed); NULL: nothing. */

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "recording/pipeline/pipeline_shared.h"
 
+#include "output/dump/writer.h"
+#include "recording/pipeline/switch_runs.h"
+
 enum { NAMES_MAX = 256 << 10, FIRST_KEYS = 1024 };
 #define TEXTS_BYTES YARN_MIB(32)
 
@@ -96,8 +99,13 @@ int yarn_pipeline_shared_open(struct yarn_pipeline_shared *shared)
 
 void yarn_pipeline_shared_close(struct yarn_pipeline_shared *shared)
 {
+    void *spare;
     yarn_symbols_free(shared->symbols);
     shared->symbols = NULL;
     yarn_known_names_close(&shared->names);
     yarn_image_cache_close(&shared->images);
+    while ((spare = yarn_spares_take(&shared->writers)))
+        yarn_dump_writer_free(spare);
+    while ((spare = yarn_spares_take(&shared->runs)))
+        yarn_switch_runs_free(spare);
 }

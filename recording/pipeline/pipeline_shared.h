@@ -2,12 +2,13 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Things that the pipelines of several processes share: the images of files, which are opened once,
- * with their rows and tables, and the names of functions in them.
+ * with their rows and tables, the names of functions in them, and what one has left for the next.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
 #pragma once
 
+#include "core/base/spares.h"
 #include "core/base/table.h"
 #include "unwind/image_cache.h"
 #include "unwind/symbol/symbols.h"
@@ -38,6 +39,7 @@ struct yarn_pipeline_shared {
     struct yarn_symbols *symbols; /* owned */
     struct yarn_known_names names;
     struct yarn_image_cache images;
+    struct yarn_spares writers, runs; /* of processes that have ended */
 };
 
 YARN_MUST_CHECK int yarn_pipeline_shared_open(struct yarn_pipeline_shared *shared);

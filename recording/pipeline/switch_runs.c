@@ -18,12 +18,14 @@ struct slot {
     uint64_t since_ns; /* it came onto the core, or left it */
     bool is_running;
     bool is_over; /* it has ended, and leaves its core for the last time perhaps later */
+    uint32_t use; /* in which that was (struct yarn_switch_runs) */
 };
 
 struct yarn_switch_runs {
     bool are_late;
     bool has_lost;     /* records since the start: births, too, perhaps */
     uint64_t start_ns; /* UINT64_MAX: no records are written */
+    uint32_t use; /* of the memory, by one process after the other: others' slots are of none */
     size_t count;
     struct yarn_dump_run kept[KEPT_MAX];
     struct yarn_dump_run sorted[KEPT_MAX];
@@ -41,6 +43,17 @@ struct yarn_switch_runs *yarn_switch_runs_new(bool are_late)
     runs->start_ns = UINT64_MAX;
     runs->are_late = are_late;
     return runs;
+}
+
+void yarn_switch_runs_renew(struct yarn_switch_runs *runs, bool are_late)
+{
+    runs->use++;
+    runs->are_late = are_late;
+    runs->has_lost = false;
+    runs->start_ns = UINT64_MAX;
+    runs->count = 0;
+    runs->nr_cpus = 0;
+    memset(runs->last_on, 0, sizeof runs->last_on);
 }
 
 void yarn_switch_runs_free(struct yarn_switch_runs *runs)
@@ -73,7 +86,7 @@ static void keep(struct yarn_switch_runs *runs, const struct slot *slot, uint64_
 static struct slot *slot_of(struct yarn_switch_runs *runs, uint32_t tid)
 {
     struct slot *slot = &runs->slots[tid % THREADS];
-    if (slot->since_ns < runs->start_ns)
+    if (slot->since_ns < runs->start_ns || slot->use != runs->use)
         slot->tid = 0;
     return slot;
 }
@@ -103,7 +116,7 @@ static void leave_open(struct yarn_switch_runs *runs, const struct slot *slot)
 static void begin_run(struct yarn_switch_runs *runs, struct slot *slot,
                       const struct yarn_record *record, uint64_t since_ns)
 {
-    *slot = (struct slot){record->tid, record->cpu, since_ns, true, false};
+    *slot = (struct slot){record->tid, record->cpu, since_ns, true, false, runs->use};
     if (record->cpu < CPUS_MAX) {
         runs->last_on[record->cpu] = record->tid;
         runs->nr_cpus = record->cpu < runs->nr_cpus ? runs->nr_cpus : record->cpu + 1;
@@ -131,7 +144,8 @@ void yarn_switch_runs_on_run(struct yarn_switch_runs *runs, const struct yarn_ty
 static void find_begin(struct yarn_switch_runs *runs, struct slot *slot,
                        const struct yarn_typed_record *record)
 {
-    const struct slot before = {record->perf.tid, record->perf.cpu, runs->start_ns, false, false};
+    const struct slot before = {record->perf.tid, record->perf.cpu, runs->start_ns, false, false,
+                                runs->use};
     bool is_first = slot->tid != record->perf.tid;
     bool is_known = !runs->are_late && !runs->has_lost;
     if (is_first && !slot->tid && is_known && runs->start_ns < record->perf.time) {
@@ -140,7 +154,8 @@ static void find_begin(struct yarn_switch_runs *runs, struct slot *slot,
     }
     if (!is_first || !runs->has_lost)
         leave_open(runs, is_first ? &before : slot);
-    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false, false};
+    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false, false,
+                          runs->use};
 }
 
 static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record *record)
@@ -149,7 +164,8 @@ static void go_out(struct yarn_switch_runs *runs, const struct yarn_typed_record
     if (slot->tid != record->perf.tid || !slot->is_running)
         find_begin(runs, slot, record);
     keep(runs, slot, record->perf.time, record->switched.is_preempted, false);
-    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false, false};
+    *slot = (struct slot){record->perf.tid, record->perf.cpu, record->perf.time, false, false,
+                          runs->use};
 }
 
 bool yarn_switch_runs_on_switch(struct yarn_switch_runs *runs,
@@ -175,7 +191,7 @@ void yarn_switch_runs_on_birth(struct yarn_switch_runs *runs, uint32_t tid, uint
         slot->tid = 0;
     if (!runs->are_late || runs->start_ns == UINT64_MAX)
         return;
-    *slot = (struct slot){tid, 0, time_ns, false, false};
+    *slot = (struct slot){tid, 0, time_ns, false, false, runs->use};
     leave_open(runs, slot);
 }
 
@@ -198,7 +214,7 @@ void yarn_switch_runs_on_exit(struct yarn_switch_runs *runs, uint32_t tid, uint6
         return;
     if (slot->is_running)
         keep(runs, slot, time_ns, false, true);
-    *slot = (struct slot){tid, slot->cpu, time_ns, false, true};
+    *slot = (struct slot){tid, slot->cpu, time_ns, false, true, runs->use};
 }
 
 void yarn_switch_runs_divide(struct yarn_switch_runs *runs, uint64_t time_ns)

@@ -17,6 +17,8 @@ struct yarn_switch_runs;
 /* NULL where there is no memory. `are_late`: a thread's records begin some time after its birth, so
  * that it is not known what it did before the first. */
 struct yarn_switch_runs *yarn_switch_runs_new(bool are_late);
+/* As new ones: in memory that was touched before. */
+void yarn_switch_runs_renew(struct yarn_switch_runs *runs, bool are_late);
 void yarn_switch_runs_free(struct yarn_switch_runs *runs); /* NULL is allowed */
 
 /* Switch records are written from now on: who leaves a core without having come onto it has run

@@ -292,6 +292,25 @@ START_TEST(after_a_stop_nothing_is_known_of_before)
 }
 END_TEST
 
+START_TEST(renewed_ones_know_nothing_of_before)
+{
+    yarn_switch_runs_start(runs, 100);
+    come(A, 300, 0);
+    come(B, 310, 1);
+    leave(B, 320, 1, false);
+    yarn_switch_runs_on_lost(runs);
+    yarn_switch_runs_renew(runs, false);
+    yarn_switch_runs_start(runs, 200);
+    come(B, 290, 0);
+    leave(A, 330, 1, true); /* another of that number */
+    yarn_switch_runs_on_lost(runs);
+    take();
+    ck_assert_uint_eq(nr_seen, 2);
+    assert_run(0, A, 200, 130, true, false);
+    assert_run(1, B, 290, 0, false, true);
+}
+END_TEST
+
 /* Random lives on four cores: the runs of each thread add up to what it ran. */
 START_TEST(no_time_is_lost_or_counted_twice)
 {
@@ -350,6 +369,7 @@ int main(void)
     tcase_add_test(tests, whoever_comes_when_records_were_lost_may_have_a_number_of_the_dead);
     tcase_add_test(tests, what_runs_at_a_flush_goes_on_where_it_was_divided);
     tcase_add_test(tests, after_a_stop_nothing_is_known_of_before);
+    tcase_add_test(tests, renewed_ones_know_nothing_of_before);
     tcase_add_loop_test(tests, no_time_is_lost_or_counted_twice, 0, 20);
     suite_add_tcase(suite, tests);
     return run_suite(suite);

@@ -28,6 +28,15 @@ void made_dump_begin(struct made_dump *dump, const struct yarn_dump_writer_limit
     must(yarn_dump_writer_open(dump->writer, fd) == 0, "yarn_dump_writer_open");
 }
 
+void made_dump_renew(struct made_dump *dump)
+{
+    must(ftruncate(dump->fd, 0) == 0 && lseek(dump->fd, 0, SEEK_SET) == 0, "ftruncate");
+    int fd = dup(dump->fd);
+    must(fd >= 0, "dup");
+    must(yarn_dump_writer_renew(dump->writer) == 0, "yarn_dump_writer_renew");
+    must(yarn_dump_writer_open(dump->writer, fd) == 0, "yarn_dump_writer_open");
+}
+
 void made_dump_finish(struct made_dump *dump)
 {
     yarn_dump_writer_free(dump->writer);
@@ -205,9 +214,8 @@ static void write_totals(struct made_dump *dump, struct record_log *wanted, uint
         record_log_visitor.totals(wanted, &totals);
 }
 
-void made_dump_everything(struct made_dump *dump, struct record_log *wanted)
+void made_dump_fill(struct made_dump *dump, struct record_log *wanted)
 {
-    made_dump_begin(dump, NULL);
     write_context(dump, wanted);
     made_dump_frames(dump, wanted);
     write_stacks(dump, wanted);
@@ -223,4 +231,10 @@ void made_dump_everything(struct made_dump *dump, struct record_log *wanted)
     write_totals(dump, wanted, START_NS + 300000000);
     WRITE(end, .time_ns = START_NS + 300000001, .reason = YARN_DUMP_END_EXEC, .status = -1);
     made_dump_finish(dump);
+}
+
+void made_dump_everything(struct made_dump *dump, struct record_log *wanted)
+{
+    made_dump_begin(dump, NULL);
+    made_dump_fill(dump, wanted);
 }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "core/base/pages.h"
@@ -318,6 +319,58 @@ START_TEST(failing_write_keeps_what_was_before)
 }
 END_TEST
 
+static void assert_fills_as_new(struct made_dump *dump)
+{
+    struct made_dump wanted;
+    made_dump_everything(&wanted, NULL);
+    made_dump_fill(dump, NULL);
+    ck_assert_uint_eq(dump->size, wanted.size);
+    ck_assert_mem_eq(dump->bytes, wanted.bytes, wanted.size);
+    made_dump_free(&wanted);
+}
+
+/* _i: 1: without samples. */
+START_TEST(renewed_writer_writes_what_a_new_one_would)
+{
+    struct made_dump dump;
+    made_dump_begin(&dump, NULL);
+    for (uint32_t i = 0; i < 2; i++) {
+        yarn_dump_write_process(dump.writer, &(struct yarn_dump_process){.pid = 7 + i});
+        made_dump_frames(&dump, NULL);
+        for (uint32_t k = 0; k < 3000 && _i != 1; k++)
+            yarn_dump_write_sample(
+                dump.writer, &(struct yarn_sample){.time_ns = k * UINT64_C(7919),
+                                                   .weight = k,
+                                                   .tid = k % 9,
+                                                   .stack = made_dump_stack(&dump, k * 31, 40)});
+    }
+    made_dump_renew(&dump);
+    assert_fills_as_new(&dump);
+    made_dump_free(&dump);
+}
+END_TEST
+
+START_TEST(renewed_writer_has_not_failed)
+{
+    struct made_dump dump;
+    made_dump_begin(&dump, NULL);
+    yarn_dump_write_process(dump.writer, &(struct yarn_dump_process){.pid = 7});
+    yarn_dump_writer_flush(dump.writer);
+    struct rlimit before, small = {.rlim_cur = 4096};
+    ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+    small.rlim_max = before.rlim_max;
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &small), 0);
+    yarn_dump_write_process(dump.writer, &(struct yarn_dump_process){.pid = 8});
+    yarn_dump_writer_flush(dump.writer);
+    ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ck_assert_int_eq(yarn_dump_writer_error(dump.writer), -EFBIG);
+    ck_assert(yarn_dump_writer_recover(dump.writer));
+    made_dump_renew(&dump);
+    assert_fills_as_new(&dump);
+    made_dump_free(&dump);
+}
+END_TEST
+
 START_TEST(writer_gives_its_memory_back)
 {
     struct made_dump dump;
@@ -450,6 +503,8 @@ int main(void)
     tcase = tcase_create("failing writes");
     tcase_add_test(tcase, full_disk_refuses_the_first_byte);
     tcase_add_loop_test(tcase, failing_write_keeps_what_was_before, 0, 6);
+    tcase_add_loop_test(tcase, renewed_writer_writes_what_a_new_one_would, 0, 2);
+    tcase_add_test(tcase, renewed_writer_has_not_failed);
     tcase_add_test(tcase, writer_gives_its_memory_back);
     suite_add_tcase(suite, tcase);
     return run_suite(suite);
