@@ -225,7 +225,7 @@ int yarn_image_cache_find(struct yarn_image_cache *cache, const struct yarn_imag
                           struct yarn_image **ret_image)
 {
     char data[NAME_BYTES];
-    const char *mapping = request->target->proc[0] ? data : NULL;
+    const char *mapping = request->target->proc[0] && !request->target->has_ended ? data : NULL;
     struct yarn_text name = yarn_text_of(data, sizeof data);
     yarn_text_add(&name, request->target->proc);
     yarn_text_add(&name, "/map_files/");

@@ -337,6 +337,8 @@ static int read_maps(const struct yarn_module_map *map, yarn_proc_map_fn *each, 
 {
     char data[PROC_BYTES];
     struct yarn_text path = yarn_text_of(data, sizeof data);
+    if (map->target->has_ended)
+        return -ESRCH;
     yarn_text_add_format(&path, "%s/maps", map->target->proc);
     return yarn_proc_maps_read(YARN_FILE_CWD, path.data, each, context);
 }

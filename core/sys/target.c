@@ -23,6 +23,11 @@ struct yarn_target yarn_target_of(pid_t pid)
     return target;
 }
 
+static bool is_gone(const struct yarn_target *target)
+{
+    return target->kind == YARN_TARGET_NONE || target->has_ended;
+}
+
 /* Why the number is asked for: in a child after fork it is another. */
 static long pid_of(const struct yarn_target *target)
 {
@@ -57,7 +62,7 @@ static ssize_t read_by_file(const struct yarn_target *target, uint64_t address, 
 int yarn_target_read(const struct yarn_target *target, uint64_t address, void *ret_data,
                      size_t size)
 {
-    if (target->kind == YARN_TARGET_NONE)
+    if (is_gone(target))
         return -ESRCH;
     ssize_t got = read_by_call(target, address, ret_data, size);
     if (got == -EPERM || got == -ENOSYS || got == -EACCES)
@@ -122,7 +127,7 @@ bool yarn_target_identity(const struct yarn_target *target, uint32_t *ret_pid, u
 {
     char bytes[YARN_TARGET_PROC_BYTES + 8], status[STATUS_BYTES];
     struct yarn_text path = yarn_text_of(bytes, sizeof bytes);
-    if (target->kind != YARN_TARGET_OTHER)
+    if (target->kind != YARN_TARGET_OTHER || target->has_ended)
         return false;
     yarn_text_add_format(&path, "%s/status", target->proc);
     int fd = yarn_file_open(YARN_FILE_CWD, path.data);
@@ -140,7 +145,8 @@ uint64_t yarn_target_cpu_ns(const struct yarn_target *target)
 uint64_t yarn_target_ran_ns(const struct yarn_target *target)
 {
     uint64_t ran_ns;
-    if (target->kind != YARN_TARGET_OTHER || yarn_timer_process_cpu_ns(target->pid, &ran_ns))
+    if (target->kind != YARN_TARGET_OTHER || target->has_ended ||
+        yarn_timer_process_cpu_ns(target->pid, &ran_ns))
         return yarn_target_cpu_ns(target);
     return ran_ns;
 }
@@ -156,7 +162,7 @@ int yarn_target_threads(const struct yarn_target *target, pid_t pid, pid_t *ret_
     struct yarn_text path = yarn_text_of(bytes, sizeof bytes);
     if (target->kind == YARN_TARGET_OWN)
         return yarn_process_own_threads(pid, ret_tids, size);
-    if (target->kind == YARN_TARGET_NONE)
+    if (is_gone(target))
         return -ESRCH;
     yarn_text_add_format(&path, "%s/task", target->proc);
     return yarn_process_threads_in(path.data, ret_tids, size);
@@ -165,23 +171,26 @@ int yarn_target_threads(const struct yarn_target *target, pid_t pid, pid_t *ret_
 void yarn_target_thread_name(const struct yarn_target *target, pid_t tid, char *ret_name,
                              size_t size)
 {
-    yarn_process_thread_name_in(target->proc, tid, ret_name, size);
+    if (target->has_ended)
+        ret_name[0] = 0;
+    else
+        yarn_process_thread_name_in(target->proc, tid, ret_name, size);
 }
 
 bool yarn_target_thread_schedstat(const struct yarn_target *target, pid_t tid,
                                   struct yarn_thread_schedstat *ret_stat)
 {
-    return yarn_process_thread_schedstat_in(target->proc, tid, ret_stat);
+    return !target->has_ended && yarn_process_thread_schedstat_in(target->proc, tid, ret_stat);
 }
 
 bool yarn_target_thread_is_awake(const struct yarn_target *target, pid_t tid)
 {
-    return yarn_process_thread_is_awake_in(target->proc, tid);
+    return !target->has_ended && yarn_process_thread_is_awake_in(target->proc, tid);
 }
 
 bool yarn_target_has_thread(const struct yarn_target *target, pid_t pid, pid_t tid)
 {
-    return target->kind != YARN_TARGET_NONE && yarn_process_has_thread(pid, tid);
+    return !is_gone(target) && yarn_process_has_thread(pid, tid);
 }
 
 /* A leader that has ended waits for the others. */

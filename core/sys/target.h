@@ -29,6 +29,8 @@ struct yarn_target {
     pid_t pid;                         /* 0: not known, of the calling process */
     char proc[YARN_TARGET_PROC_BYTES]; /* its folder; empty: none */
     const struct yarn_root *root;      /* borrowed; NULL: the calling process's */
+    bool has_ended; /* who follows it knows: it is asked for nothing any more, nor is another that
+                     * has got its number */
     /* Of another, so far: who follows it writes them, since the kernel has them no more once it has
      * ended. */
     uint64_t cpu_ns;

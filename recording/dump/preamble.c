@@ -4,10 +4,9 @@
 #include <linux/hw_breakpoint.h>
 
 #include "core/sys/ancestors.h"
-#include "core/sys/kernel_names.h"
 #include "core/sys/process.h"
 
-enum { CPUS_MAX = 1024, DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
+enum { DESCRIPTION_BYTES = 1024, REASON_BYTES = 256, PAGE_BYTES = 4096 };
 #define TICK_NS (10 * YARN_NS_PER_MS) /* how exact a process's start is known */
 
 _Static_assert((int)YARN_CLOCK_MONOTONIC_RAW == YARN_DUMP_CLOCK_MONOTONIC_RAW &&
@@ -34,11 +33,12 @@ static struct yarn_ancestor root_of(const struct yarn_job *job)
 
 static void write_process(struct yarn_dump_writer *writer, const struct yarn_job *job)
 {
-    int cpus[CPUS_MAX];
-    char boot_id[YARN_BOOT_ID_SIZE];
+    struct yarn_machine_facts asked;
+    const struct yarn_machine_facts *machine = job->machine ? job->machine : &asked;
     const struct yarn_facts *facts = &job->facts;
     const struct yarn_ancestor root = root_of(job);
-    yarn_kernel_boot_id(boot_id);
+    if (!job->machine)
+        yarn_machine_facts_take(&asked);
     struct yarn_dump_process process = {
         .pid = (uint32_t)facts->pid,
         .ppid = (uint32_t)facts->parent_pid,
@@ -47,8 +47,8 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .boottime_offset_ns = facts->boottime_offset_ns,
         .monotonic_raw_offset_ns = facts->monotonic_raw_offset_ns,
         .clock = job->options.clock,
-        .cpus_present = (uint32_t)yarn_process_present_cpus(cpus, CPUS_MAX),
-        .cpus_online = (uint32_t)yarn_process_online_cpus(cpus, CPUS_MAX),
+        .cpus_present = machine->cpus_present,
+        .cpus_online = machine->cpus_online,
         .page_bytes = PAGE_BYTES,
         .exe = yarn_span_of_text(facts->exe),
         .cmdline = facts->cmdline,
@@ -59,7 +59,7 @@ static void write_process(struct yarn_dump_writer *writer, const struct yarn_job
         .parent_start_ns = facts->lineage.forked_by_start_ns,
         .predecessor_pid = (uint32_t)facts->lineage.predecessor,
         .predecessor_start_ns = facts->lineage.predecessor_start_ns,
-        .boot_id = yarn_span_of_text(boot_id),
+        .boot_id = yarn_span_of_text(machine->boot_id),
         .birth_ns = birth_ns_of(facts),
         .rank = yarn_span_of_text(job->rank ? job->rank : ""),
         .root_pid = (uint32_t)root.pid,

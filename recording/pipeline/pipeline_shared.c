@@ -92,6 +92,7 @@ int yarn_pipeline_shared_open(struct yarn_pipeline_shared *shared)
         err = yarn_known_names_open(&shared->names);
     if (!err)
         err = yarn_image_cache_open(&shared->images);
+    yarn_machine_facts_take(&shared->machine);
     if (err)
         yarn_pipeline_shared_close(shared);
     return err;

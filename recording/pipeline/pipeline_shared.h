@@ -2,7 +2,8 @@
  * SPDX-License-Identifier: Apache-2.0
  *
  * Things that the pipelines of several processes share: the images of files, which are opened once,
- * with their rows and tables, the names of functions in them, and what one has left for the next.
+ * with their rows and tables, the names of functions in them, what is known of the machine, and
+ * what one has left for the next.
  *
  * Threads: one owner at a time. Signals: not safe.
  */
@@ -10,6 +11,7 @@
 
 #include "core/base/spares.h"
 #include "core/base/table.h"
+#include "recording/process/facts.h"
 #include "unwind/image_cache.h"
 #include "unwind/symbol/symbols.h"
 
@@ -39,6 +41,7 @@ struct yarn_pipeline_shared {
     struct yarn_symbols *symbols; /* owned */
     struct yarn_known_names names;
     struct yarn_image_cache images;
+    struct yarn_machine_facts machine;
     struct yarn_spares writers, runs; /* of processes that have ended */
 };
 

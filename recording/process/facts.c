@@ -7,7 +7,7 @@
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
 
-enum { PATH_BYTES = 4096, CMDLINE_MAX = 16 * 1024 };
+enum { PATH_BYTES = 4096, CMDLINE_MAX = 16 * 1024, CPUS_MAX = 1024 };
 #define CLOCK_DRIFT_NS (10 * YARN_NS_PER_MS)
 
 static int take_exe(struct yarn_facts *facts, struct yarn_arena *arena, const char *fallback)
@@ -129,4 +129,18 @@ int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena, int 
         return err;
     *ret_facts = facts;
     return 0;
+}
+
+void yarn_machine_facts_renew(struct yarn_machine_facts *facts)
+{
+    int cpus[CPUS_MAX];
+    facts->cpus_online = (uint32_t)yarn_process_online_cpus(cpus, CPUS_MAX);
+}
+
+void yarn_machine_facts_take(struct yarn_machine_facts *ret_facts)
+{
+    int cpus[CPUS_MAX];
+    yarn_kernel_boot_id(ret_facts->boot_id);
+    ret_facts->cpus_present = (uint32_t)yarn_process_present_cpus(cpus, CPUS_MAX);
+    yarn_machine_facts_renew(ret_facts);
 }

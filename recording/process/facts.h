@@ -9,6 +9,7 @@
 #include <sys/types.h>
 
 #include "core/base/arena.h"
+#include "core/sys/kernel_names.h"
 #include "core/sys/process.h"
 #include "core/sys/seccomp_probe.h"
 #include "core/sys/thread_end.h"
@@ -19,6 +20,12 @@ struct yarn_lineage {
     uint64_t forked_by_start_ns;
     pid_t predecessor; /* a recording of ours in this same process, before an exec or a restart */
     uint64_t predecessor_start_ns;
+};
+
+/* Of the machine. */
+struct yarn_machine_facts {
+    char boot_id[YARN_BOOT_ID_SIZE];
+    uint32_t cpus_present, cpus_online;
 };
 
 struct yarn_facts {
@@ -44,6 +51,10 @@ void yarn_facts_note_leader(struct yarn_facts *facts, const struct yarn_seccomp_
 
 /* For another recording of the same process. */
 void yarn_facts_renew(struct yarn_facts *facts);
+
+void yarn_machine_facts_take(struct yarn_machine_facts *ret_facts);
+/* What can change until the next boot. */
+void yarn_machine_facts_renew(struct yarn_machine_facts *facts);
 
 YARN_MUST_CHECK int yarn_facts_take(struct yarn_facts *ret_facts, struct yarn_arena *arena,
                                     int argc, char *const argv[]);

@@ -22,11 +22,12 @@ struct yarn_job {
     struct yarn_facts facts;
     struct yarn_seccomp_probe seccomp; /* of what a filter of system calls permits; all, without */
     char *const *envp;                 /* what the path patterns read of the environment */
-    const char *rank;                  /* in a job of MPI or Slurm; NULL: none */
-    const char *machine_refusal;       /* why it is not watched any more; NULL: it may be */
-    bool counts_each;                  /* some event's every occurrence is counted, or sampled */
-    bool samples_by_rate;              /* all that is asked for is samples, by the default rate */
-    bool host_waits;                   /* the start's wait: no host thread runs */
+    const struct yarn_machine_facts *machine; /* borrowed; NULL: each dump asks for them */
+    const char *rank;                         /* in a job of MPI or Slurm; NULL: none */
+    const char *machine_refusal;              /* why it is not watched any more; NULL: it may be */
+    bool counts_each;     /* some event's every occurrence is counted, or sampled */
+    bool samples_by_rate; /* all that is asked for is samples, by the default rate */
+    bool host_waits;      /* the start's wait: no host thread runs */
 };
 
 /* One job at a time in a process. -EINVAL: a bad value; *fault says which in one line. -ECANCELED:

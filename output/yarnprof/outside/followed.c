@@ -38,6 +38,7 @@ int yarn_followed_new(struct yarn_followed **ret_followed, const struct yarn_job
         return -ENOMEM;
     init(followed, tree_job, session, target, nr_threads);
     struct yarn_pipeline *pipeline = &followed->pipeline;
+    followed->job.machine = &shared->machine;
     followed->dump.spares = &shared->writers;
     int err = yarn_pipeline_open(pipeline, &followed->dump, shared);
     if (!err)

@@ -187,6 +187,8 @@ static ssize_t read_file(const struct yarn_tree_process *process, const char *na
                          size_t size)
 {
     char path[YARN_TARGET_PROC_BYTES + 16];
+    if (process->target.has_ended)
+        return -ESRCH;
     (void)snprintf(path, sizeof path, "%s/%s", process->target.proc, name);
     int fd = yarn_file_open(YARN_FILE_CWD, path);
     if (fd < 0)

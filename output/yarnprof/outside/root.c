@@ -80,7 +80,7 @@ static struct tree_root *open_root(const struct yarn_target *target,
 void yarn_tree_root_look(struct yarn_target *target)
 {
     struct identity identity;
-    if (!identify(target->proc, &identity))
+    if (target->has_ended || !identify(target->proc, &identity))
         return;
     const struct tree_root *now = of(target);
     if (is_same(&identity, now ? &now->identity : own()))

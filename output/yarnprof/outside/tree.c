@@ -236,8 +236,8 @@ static void on_end(struct yarn_process_tree *tree, const struct yarn_typed_recor
         yarn_unfollowed_add(&tree->unfollowed,
                             yarn_tree_process_thread_name(process, record->task.tid));
     /* The command's own end has a status, once it is waited for. */
-    if (!yarn_tree_process_end_thread(process, record->task.tid) &&
-        process->target.pid != tree->first_pid)
+    process->target.has_ended = !yarn_tree_process_end_thread(process, record->task.tid);
+    if (process->target.has_ended && process->target.pid != tree->first_pid)
         end_process(tree, process, YARN_DUMP_END_EXIT, -1);
 }
 
@@ -428,6 +428,7 @@ void yarn_process_tree_store(struct yarn_process_tree *tree, uint64_t until_ns)
     yarn_tree_times_pass(&tree->times, until_ns);
     if (now_ns >= tree->written_ns + tree->job->options.interval_ns) {
         tree->written_ns = now_ns;
+        yarn_machine_facts_renew(&tree->shared.machine);
         yarn_tree_write(tree);
     }
     yarn_tree_switches_read_times(tree, now_ns);

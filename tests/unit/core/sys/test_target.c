@@ -82,6 +82,32 @@ START_TEST(another_process_s_threads_are_listed_until_it_has_gone)
 }
 END_TEST
 
+START_TEST(one_that_is_known_to_have_ended_is_not_taken_for_another_of_its_number)
+{
+    struct other other;
+    char bytes[sizeof written] = "", name[16] = "?";
+    struct yarn_thread_schedstat stat;
+    pid_t tids[4];
+    uint32_t pid, user;
+    begin(&other);
+    struct yarn_target target = yarn_target_of(other.pid);
+    ck_assert(yarn_target_identity(&target, &pid, &user));
+    ck_assert(yarn_target_thread_schedstat(&target, other.pid, &stat));
+    target.has_ended = true;
+    uint64_t address = (uintptr_t)other.memory;
+    ck_assert_int_eq(yarn_target_read(&target, address, bytes, sizeof bytes), -ESRCH);
+    ck_assert_int_eq(yarn_target_threads(&target, other.pid, tids, 4), -ESRCH);
+    ck_assert(!yarn_target_identity(&target, &pid, &user));
+    ck_assert(!yarn_target_thread_schedstat(&target, other.pid, &stat));
+    ck_assert(!yarn_target_has_thread(&target, other.pid, other.pid));
+    yarn_target_thread_name(&target, other.pid, name, sizeof name);
+    ck_assert_str_eq(name, "");
+    target.cpu_ns = 7;
+    ck_assert_uint_eq(yarn_target_ran_ns(&target), 7);
+    end(&other);
+}
+END_TEST
+
 START_TEST(another_process_s_cpu_time_is_what_its_follower_knows)
 {
     struct yarn_target target = yarn_target_of(1);
@@ -98,6 +124,7 @@ int main(void)
     TCase *tests = tcase_create("another process");
     tcase_add_test(tests, another_process_s_memory_is_its_own);
     tcase_add_test(tests, another_process_s_threads_are_listed_until_it_has_gone);
+    tcase_add_test(tests, one_that_is_known_to_have_ended_is_not_taken_for_another_of_its_number);
     tcase_add_test(tests, another_process_s_cpu_time_is_what_its_follower_knows);
     suite_add_tcase(suite, tests);
     return run_suite(suite);
