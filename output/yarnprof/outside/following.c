@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "output/yarnprof/outside/following.h"
 
-#include <signal.h>
 #include <stdlib.h>
 
 #include "core/sys/clock.h"
@@ -106,9 +105,6 @@ bool yarn_tree_follow(struct yarn_process_tree *tree, struct yarn_tree_process *
 {
     if (process->is_ignored || process->followed)
         return !process->is_ignored;
-    /* Why asked: of one that was shorter than it takes until its records are read, each of its
-     * files would be. */
-    process->target.has_ended = kill(process->target.pid, 0) && errno == ESRCH;
     yarn_tree_root_look(&process->target);
     int err = yarn_followed_new(&process->followed, tree->job, tree->session, &process->target,
                                 process->nr_threads, &tree->shared);

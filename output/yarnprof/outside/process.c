@@ -179,7 +179,8 @@ static bool still_runs(const struct yarn_tree_process *process, const char *prog
 {
     char link[YARN_TARGET_PROC_BYTES + 8], path[PATH_BYTES];
     (void)snprintf(link, sizeof link, "%s/exe", process->target.proc);
-    return yarn_file_read_link(YARN_FILE_CWD, link, path, sizeof path) > 0 &&
+    return !process->target.has_ended &&
+           yarn_file_read_link(YARN_FILE_CWD, link, path, sizeof path) > 0 &&
            strcmp(path, program) == 0;
 }
 

@@ -2,6 +2,7 @@
 #include "output/yarnprof/outside/root.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -80,6 +81,9 @@ static struct tree_root *open_root(const struct yarn_target *target,
 void yarn_tree_root_look(struct yarn_target *target)
 {
     struct identity identity;
+    /* Why asked first: a short process has ended when its records are read. In vain each look into
+     * its folder costs the kernel an entry of a cache. */
+    target->has_ended = target->has_ended || (kill(target->pid, 0) && errno == ESRCH);
     if (target->has_ended || !identify(target->proc, &identity))
         return;
     const struct tree_root *now = of(target);

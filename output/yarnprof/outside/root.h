@@ -12,7 +12,7 @@
 #include "core/sys/target.h"
 
 /* As it is now, where that can be seen; else it stays. Files of the process are looked for below
- * it. */
+ * it. Of one that has ended that is noted. */
 void yarn_tree_root_look(struct yarn_target *target);
 
 /* A child begins in its parent's. */
