@@ -15,12 +15,14 @@ struct sum {
     uint64_t pieces[YARN_SCHED_STATES];
     enum yarn_sched_state last_state;
     struct yarn_sched_meter clock; /* running */
-    /* Between readings: what the kernel says of waits, and the records of the same time. A wait
-     * that lasts at a reading is in the kernel's number at the next: `lasting_ns` of it are up to
-     * here. */
+    /* Between readings: what the kernel says of waits, and the records of the same time. Of a wait
+     * that lasts at a reading, `lasting_ns` up to here, the kernel has counted what was before the
+     * thread was last moved to another core, so that the reading after it says more: until then
+     * `doubtful_ns` are of that wait or of others. */
     struct {
         bool has_last;
         uint64_t last, kernel_ns, recorded_ns, since_ns, lasting_ns;
+        uint64_t last_kernel_ns, last_recorded_ns, doubtful_ns; /* since then, by such a reading */
     } wait;
     uint64_t told_ns, told_run_ns; /* unknown by the records, between readings; of these running */
     size_t reading, readings_end, nr_read;
@@ -55,13 +57,20 @@ static uint64_t unknown_run_ns(const struct sum *sum, uint64_t run_ns)
 static void read_wait(struct sum *sum, uint64_t wait_ns)
 {
     uint64_t lasting_ns = yarn_u64_min(sum->wait.lasting_ns, sum->wait.since_ns);
-    if (sum->wait.has_last) {
-        sum->wait.kernel_ns += yarn_u64_minus(wait_ns, sum->wait.last);
-        sum->wait.recorded_ns += sum->wait.since_ns - lasting_ns;
-    }
+    uint64_t kernel_ns = sum->wait.has_last ? yarn_u64_minus(wait_ns, sum->wait.last) : 0;
+    uint64_t recorded_ns = sum->wait.has_last ? sum->wait.since_ns - lasting_ns : 0;
+    uint64_t doubtful_ns = yarn_u64_min(lasting_ns, yarn_u64_minus(kernel_ns, recorded_ns));
+    bool is_over = !lasting_ns;
+    sum->wait.last_kernel_ns = is_over ? 0 : kernel_ns - doubtful_ns;
+    sum->wait.last_recorded_ns = is_over ? 0 : recorded_ns;
+    sum->wait.doubtful_ns = doubtful_ns;
+    if (!is_over)
+        return;
+    sum->wait.kernel_ns += kernel_ns;
+    sum->wait.recorded_ns += recorded_ns;
     sum->wait.has_last = true;
     sum->wait.last = wait_ns;
-    sum->wait.since_ns = lasting_ns;
+    sum->wait.since_ns = 0;
 }
 
 /* Readings up to and at that time; the piece is cut where they were made. */
@@ -78,7 +87,7 @@ static uint64_t take_readings(struct sum *sum, enum yarn_sched_state state, uint
         take(sum, state, reading->time_ns - from_ns);
         sum->nr_read++;
         if (!sum->wait.has_last)
-            sum->before_ns = sum->unread_ns + (is_within_block ? 0 : sum->open_ns);
+            sum->before_ns += sum->unread_ns + (is_within_block ? 0 : sum->open_ns);
         sum->unread_ns = 0;
         sum->open_ns = is_within_block ? sum->open_ns + reading->time_ns - from_ns : 0;
         from_ns = reading->time_ns;
@@ -204,16 +213,19 @@ static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
     uint64_t unread_ns = yarn_u64_min(sum->before_ns + sum->unread_ns, sums->blocked_ns);
     sums->blocked_ns -= unread_ns;
     sums->unknown_ns += unread_ns;
-    uint64_t elsewhere_ns = yarn_u64_minus(sum->states[YARN_SCHED_RUNNABLE], sum->wait.recorded_ns);
-    uint64_t kernel_ns = sum->nr_read ? sum->wait.kernel_ns : 0;
+    uint64_t elsewhere_ns = yarn_u64_minus(sum->states[YARN_SCHED_RUNNABLE],
+                                           sum->wait.recorded_ns + sum->wait.last_recorded_ns);
+    uint64_t kernel_ns = sum->wait.kernel_ns + sum->wait.last_kernel_ns;
     uint64_t waited_ns =
         kernel_ns > UINT64_MAX - elsewhere_ns ? UINT64_MAX : kernel_ns + elsewhere_ns;
     uint64_t more_ns = yarn_u64_min(yarn_u64_minus(waited_ns, sums->runnable_ns), sums->blocked_ns);
     sums->runnable_ns += more_ns;
     sums->blocked_ns -= more_ns;
     uint64_t less_ns = yarn_u64_minus(sums->runnable_ns, waited_ns);
+    uint64_t doubtful_ns = yarn_u64_min(sum->wait.doubtful_ns, sums->blocked_ns);
     sums->runnable_ns -= less_ns;
-    sums->unknown_ns += less_ns;
+    sums->blocked_ns -= doubtful_ns;
+    sums->unknown_ns += less_ns + doubtful_ns;
 }
 
 /* What no record knows of, between two readings: running by the thread's clock, else runnable or

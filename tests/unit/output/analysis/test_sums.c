@@ -202,6 +202,25 @@ START_TEST(a_wait_that_lasts_at_a_reading_is_in_the_next)
 }
 END_TEST
 
+START_TEST(a_wait_that_lasts_at_a_reading_may_be_in_it_where_the_thread_was_moved)
+{
+    for (uint32_t tid = 1; tid <= 2; tid++) {
+        add_life(tid, 0, 1000, true);
+        add_span(tid, 0, 100, false, false);
+        add_span(tid, 300, 50, true, false);
+        add_span(tid, 900, 100, false, false);
+        add_reading(tid, 700, 150, 230); /* in a wait since 350 */
+    }
+    add_reading(2, 950, 200, 580);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
+    /* What is counted may be of that wait, which has 550, or of the block of 200. */
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 250, 550, 0, 200);
+    sums = sums_of(1, 0, UINT64_MAX); /* once it is over: 30 are of the block */
+    assert_states(&sums, 250, 580, 170, 0);
+}
+END_TEST
+
 START_TEST(blocks_that_end_after_the_last_reading_are_unknown)
 {
     add_life(1, 0, 1000, true);
@@ -371,6 +390,7 @@ int main(void)
     tcase_add_test(made, what_records_do_not_know_of_is_told_in_sum_between_two_readings);
     tcase_add_test(made, more_waiting_than_the_kernel_counted_is_unknown);
     tcase_add_test(made, a_wait_that_lasts_at_a_reading_is_in_the_next);
+    tcase_add_test(made, a_wait_that_lasts_at_a_reading_may_be_in_it_where_the_thread_was_moved);
     tcase_add_test(made, blocks_that_end_after_the_last_reading_are_unknown);
     tcase_add_test(made,
                    blocks_that_end_before_the_first_reading_of_one_that_was_found_are_unknown);
