@@ -54,7 +54,9 @@ static uint64_t unknown_run_ns(const struct sum *sum, uint64_t run_ns)
     return clock->has_last ? yarn_u64_min(clock->unknown, more_ns) : 0;
 }
 
-static void read_wait(struct sum *sum, uint64_t wait_ns)
+/* `hidden_ns`: what it was off a core without a record, with the reading in it: also a wait may
+ * last there that is not counted yet. */
+static void read_wait(struct sum *sum, uint64_t hidden_ns, uint64_t wait_ns)
 {
     uint64_t lasting_ns = yarn_u64_min(sum->wait.lasting_ns, sum->wait.since_ns);
     uint64_t kernel_ns = sum->wait.has_last ? yarn_u64_minus(wait_ns, sum->wait.last) : 0;
@@ -63,7 +65,7 @@ static void read_wait(struct sum *sum, uint64_t wait_ns)
     bool is_over = !lasting_ns;
     sum->wait.last_kernel_ns = is_over ? 0 : kernel_ns - doubtful_ns;
     sum->wait.last_recorded_ns = is_over ? 0 : recorded_ns;
-    sum->wait.doubtful_ns = doubtful_ns;
+    sum->wait.doubtful_ns = is_over ? hidden_ns : doubtful_ns;
     if (!is_over)
         return;
     sum->wait.kernel_ns += kernel_ns;
@@ -91,10 +93,12 @@ static uint64_t take_readings(struct sum *sum, enum yarn_sched_state state, uint
         sum->unread_ns = 0;
         sum->open_ns = is_within_block ? sum->open_ns + reading->time_ns - from_ns : 0;
         from_ns = reading->time_ns;
-        sum->told_run_ns += unknown_run_ns(sum, reading->run_ns);
-        sum->told_ns += sum->clock.has_last ? sum->clock.unknown : 0;
+        uint64_t told_run_ns = unknown_run_ns(sum, reading->run_ns);
+        uint64_t told_ns = sum->clock.has_last ? sum->clock.unknown : 0;
+        sum->told_run_ns += told_run_ns;
+        sum->told_ns += told_ns;
         yarn_sched_meter_read(&sum->clock, reading->run_ns);
-        read_wait(sum, reading->wait_ns);
+        read_wait(sum, state == YARN_SCHED_UNKNOWN ? told_ns - told_run_ns : 0, reading->wait_ns);
     }
     return from_ns;
 }
@@ -267,7 +271,7 @@ static void begin_meters(struct sum *sum, const struct yarn_sched_life *life, ui
     if (!life->is_born || life->birth_ns < from_ns)
         return;
     yarn_sched_meter_read(&sum->clock, 0);
-    read_wait(sum, 0);
+    read_wait(sum, 0, 0);
 }
 
 static void end_meters(struct sum *sum, const struct yarn_sched_life *life, uint64_t to_ns)

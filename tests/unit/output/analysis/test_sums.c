@@ -221,6 +221,26 @@ START_TEST(a_wait_that_lasts_at_a_reading_may_be_in_it_where_the_thread_was_move
 }
 END_TEST
 
+START_TEST(what_is_off_a_core_at_the_last_reading_without_a_record_may_wait_there)
+{
+    for (uint32_t tid = 1; tid <= 2; tid++) {
+        add_life(tid, 0, 1000, true);
+        add_reading(tid, 300, 100, 40);
+        add_reading(tid, 500, 150, 60);
+    }
+    add_gap(0, 700);
+    add_span(1, 800, 200, false, false);
+    add_span(2, 800, 200, false, false);
+    add_reading(2, 900, 250, 360);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
+    /* Of the 150 off a core between the readings nothing is sure, nor is what follows. */
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 350, 60, 140, 450);
+    sums = sums_of(1, 0, UINT64_MAX); /* once it has run again: it did wait */
+    assert_states(&sums, 350, 360, 290, 0);
+}
+END_TEST
+
 START_TEST(blocks_that_end_after_the_last_reading_are_unknown)
 {
     add_life(1, 0, 1000, true);
@@ -391,6 +411,7 @@ int main(void)
     tcase_add_test(made, more_waiting_than_the_kernel_counted_is_unknown);
     tcase_add_test(made, a_wait_that_lasts_at_a_reading_is_in_the_next);
     tcase_add_test(made, a_wait_that_lasts_at_a_reading_may_be_in_it_where_the_thread_was_moved);
+    tcase_add_test(made, what_is_off_a_core_at_the_last_reading_without_a_record_may_wait_there);
     tcase_add_test(made, blocks_that_end_after_the_last_reading_are_unknown);
     tcase_add_test(made,
                    blocks_that_end_before_the_first_reading_of_one_that_was_found_are_unknown);
