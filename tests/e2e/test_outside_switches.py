@@ -89,7 +89,7 @@ class OutsideSwitches(Case):
         (pid, _, _), = [map(int, line.split()) for line in run.stdout.decode().splitlines()[:-1]]
         row = self.rows_of(run)[pid]
         print(f"running {row['running_ns'] / 1e6:.1f} ms, blocked {row['blocked_ns'] / 1e6:.1f} ms")
-        self.assertGreater(row["running_ns"] + row["runnable_ns"], 150e6)
+        self.assertGreater(row["running_ns"], 50e6)
         self.assertLess(row["blocked_ns"], 10e6)
 
     def test_a_child_that_is_forked_is_born(self):
