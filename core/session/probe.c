@@ -122,7 +122,7 @@ void yarn_usable_check(struct yarn_session *session, uint32_t number)
 
 int yarn_probe_fail(struct yarn_session *session, const char *what, int err)
 {
-    session->report.failure = what;
+    session->report.failure = yarn_probe_lacks_files(err) ? yarn_event_refusal(err) : what;
     session->report.failure_error = err;
     return err;
 }

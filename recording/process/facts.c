@@ -19,14 +19,16 @@ static int take_exe(struct yarn_facts *facts, struct yarn_arena *arena, const ch
     return facts->exe ? 0 : -ENOMEM;
 }
 
-/* What was given to execve; of a descriptor it is a number. */
+/* What was given to execve; of a descriptor, which is a number there, that of the file. */
 static int take_name(struct yarn_facts *facts, struct yarn_arena *arena)
 {
     const char *path = (const char *)getauxval(AT_EXECFN);
     const char *name = yarn_path_base(path ? path : facts->exe);
-    if (!name[strspn(name, "0123456789")])
+    bool is_number = !name[strspn(name, "0123456789")];
+    if (is_number)
         name = yarn_path_base(facts->exe);
-    facts->name = yarn_arena_text(arena, name, strlen(name));
+    const char *deleted = is_number ? strstr(name, " (deleted)") : NULL;
+    facts->name = yarn_arena_text(arena, name, deleted ? (size_t)(deleted - name) : strlen(name));
     return facts->name ? 0 : -ENOMEM;
 }
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -460,6 +461,12 @@ class Sentences(Case):
     def test_inside_names_what_costs_a_tree_of_short_processes_less(self):
         self.assertRegex(self.inside(KNOWN, "400", "2000"), rb"processes in [^;]*: record --outside costs such a tree less")
         self.assertNotIn(b"--outside", self.inside(SPLIT, "6"))
+
+    def test_few_open_files_are_the_reason(self):
+        few = lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (14, 14))
+        command = [harness.YARNPROF, "record", "--outside", "-o", f"{self.folder()}/", "--", "true"]
+        run = self.finished(harness.start(command, self.folder(), preload=False, before=few), time.monotonic(), self.folder())
+        self.assertIn(b"ulimit -n", run.stderr)
 
     def test_inside_says_how_much_is_in_no_dump(self):
         def line(*options):
