@@ -13,7 +13,8 @@ enum {
     CALLS_MAX = 4,
     SEEN_SIZE = 4096,     /* a power of two */
     OFFSET_MAX = 1 << 28, /* no stack is that deep */
-    SET_UP_MAX = 8192,    /* how far back a function may have begun */
+    SET_UP_SIZE = 4,
+    SET_UP_MAX = 8192, /* how far back a function may have begun */
     SIGNAL_RETURN_SIZE = 7,
 };
 
@@ -462,18 +463,24 @@ static void explore_all(struct exploration *all, const struct way *first, uint64
     }
 }
 
-/* push %rbp; mov %rsp, %rbp: the nearest in front of the address; 0: none. */
+/* push %rbp; mov %rsp, %rbp, as compilers or as HotSpot write it. */
+static bool is_set_up(struct yarn_span code)
+{
+    static const uint8_t of_compilers[SET_UP_SIZE] = {0x55, 0x48, 0x89, 0xe5};
+    static const uint8_t of_hotspot[SET_UP_SIZE] = {0x55, 0x48, 0x8b, 0xec};
+    return code.size == SET_UP_SIZE && (memcmp(code.data, of_compilers, SET_UP_SIZE) == 0 ||
+                                        memcmp(code.data, of_hotspot, SET_UP_SIZE) == 0);
+}
+
+/* The nearest in front of the address; 0: none. */
 static uint64_t find_set_up(struct exploration *all, uint64_t vaddr)
 {
-    static const uint8_t set_up[] = {0x55, 0x48, 0x89, 0xe5};
-    enum { LOOK = 64, STEP = LOOK - sizeof set_up + 1 };
+    enum { LOOK = 64, STEP = LOOK - SET_UP_SIZE + 1 };
     for (uint64_t back = STEP; back < SET_UP_MAX && back < vaddr; back += STEP) {
         struct yarn_span code = bytes_at(all->source, vaddr - back);
         code.size = yarn_size_min(code.size, LOOK);
         for (size_t at = code.size; at-- > 0;)
-            if (yarn_span_equal(yarn_span_sub(code, at, sizeof set_up),
-                                yarn_span_of(set_up, sizeof set_up)) &&
-                at + sizeof set_up <= back)
+            if (is_set_up(yarn_span_sub(code, at, SET_UP_SIZE)) && at + SET_UP_SIZE <= back)
                 return vaddr - back + at;
     }
     return 0;

@@ -193,6 +193,18 @@ static bool may_hide_frame(struct yarn_rule_cache *cache, const struct yarn_stac
     return false;
 }
 
+/* HotSpot's interpreter gives back the stack pointer that lies below the word that it marks:
+ * compiled code calls it by an adapter, which has put arguments onto the stack. */
+static void leave_interpreter(const struct yarn_rule_cache *cache,
+                              const struct yarn_stack_copy *stack, uint64_t marked,
+                              struct yarn_registers *caller)
+{
+    uint64_t sp;
+    if (yarn_stack_copy_read(stack, marked - WORD_SIZE, &sp) && sp % WORD_SIZE == 0 &&
+        sp > caller->sp && sp <= caller->value[cache->machine->frame])
+        caller->sp = sp;
+}
+
 /* An interpreter that goes on has its frame, as its code says; what is below that may be a copy of
  * the address that it pushed. */
 static enum yarn_step step_by_frame_pointer(struct yarn_rule_cache *cache,
@@ -211,6 +223,8 @@ static enum yarn_step step_by_frame_pointer(struct yarn_rule_cache *cache,
         ((is_exact || !is_reentry(cache, registers->ip)) &&
          may_hide_frame(cache, stack, registers->sp, marked)))
         return YARN_STEP_UNKNOWN;
+    if (!is_exact && is_reentry(cache, registers->ip))
+        leave_interpreter(cache, stack, marked, &caller);
     *registers = caller;
     return YARN_STEP_OK;
 }

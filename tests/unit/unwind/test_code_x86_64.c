@@ -77,6 +77,8 @@ static const struct row rows[] = {
      0, false, RSP, 8, LOST, 0},
     {"the frame of who never returns", CODE("\x55\x48\x89\xe5\xe8\x40\0\0\0\x0f\x0b"), 9, true, RBP,
      16, -2, 0},
+    {"the same as HotSpot writes it", CODE("\x55\x48\x8b\xec\xe8\x40\0\0\0\x0f\x0b"), 9, true, RBP,
+     16, -2, 0},
 };
 
 START_TEST(code_proves_where_the_return_address_is_or_nothing)

@@ -285,6 +285,37 @@ START_TEST(generated_code_is_walked_to_an_interpreter_that_jumped_there)
 }
 END_TEST
 
+/* As code that HotSpot compiled calls its interpreter: by an adapter that puts room for arguments
+ * below the return address. A stale word behind a call keeps the frame pointer from being believed.
+ * push %rbp; mov %rsp,%rbp; sub $32,%rsp; lea 10(%rip),%rax; mov %rax,8(%rsp); call 1f;
+ * add $32,%rsp; pop %rbp; ret; 1: pop %rax; mov %rsp,%r11; sub $16,%rsp; push %rax; push %rbp;
+ * mov %rsp,%rbp; push %r11; sub $16,%rsp; lea 8(%rip),%rax; push %rax; mov %rsp,-16(%rbp);
+ * push %rax; jmp *%rsi; mov -16(%rbp),%rsp; movq $0,-16(%rbp); mov -8(%rbp),%r11; leave; pop %rcx;
+ * mov %r11,%rsp; jmp *%rcx */
+static const uint8_t adapted[] = {
+    0x55, 0x48, 0x89, 0xe5, 0x48, 0x83, 0xec, 0x20, 0x48, 0x8d, 0x05, 10,   0,    0,    0,
+    0x48, 0x89, 0x44, 0x24, 8,    0xe8, 6,    0,    0,    0,    0x48, 0x83, 0xc4, 0x20, 0x5d,
+    0xc3, 0x58, 0x49, 0x89, 0xe3, 0x48, 0x83, 0xec, 0x10, 0x50, 0x55, 0x48, 0x89, 0xe5, 0x41,
+    0x53, 0x48, 0x83, 0xec, 0x10, 0x48, 0x8d, 0x05, 8,    0,    0,    0,    0x50, 0x48, 0x89,
+    0x65, 0xf0, 0x50, 0xff, 0xe6, 0x48, 0x8b, 0x65, 0xf0, 0x48, 0xc7, 0x45, 0xf0, 0,    0,
+    0,    0,    0x4c, 0x8b, 0x5d, 0xf8, 0xc9, 0x59, 0x4c, 0x89, 0xdc, 0xff, 0xe1};
+
+START_TEST(an_interpreter_gives_back_the_stack_pointer_from_before_its_adapter)
+{
+    volatile int below = 1;
+    generated_fn function = generate(framed, sizeof framed);
+    generated_fn made = generate(adapted, sizeof adapted);
+    void (*interpret)(void (*call)(void), generated_fn function);
+    memcpy(&interpret, &made, sizeof interpret);
+    ck_assert_int_eq(yarn_module_map_read_proc(map, 1), 0);
+    interpret(take_here, function);
+    assert_whole();
+    ck_assert_uint_eq(frames_in(&by_auto, (uintptr_t)function, sizeof framed), 1);
+    ck_assert_uint_eq(frames_in(&by_auto, (uintptr_t)made, sizeof adapted), 2);
+    ck_assert_int_eq(below, 1);
+}
+END_TEST
+
 START_TEST(generated_code_without_frames_is_walked_by_what_it_does_until_it_returns)
 {
     volatile int below = 1;
@@ -528,6 +559,7 @@ int main(void)
                         YARN_COUNT_OF(hangers));
     tcase_add_loop_test(tests, generated_code_is_walked_by_its_frame_pointer, 0, 2);
     tcase_add_test(tests, generated_code_is_walked_to_an_interpreter_that_jumped_there);
+    tcase_add_test(tests, an_interpreter_gives_back_the_stack_pointer_from_before_its_adapter);
     tcase_add_test(tests, generated_code_without_frames_is_walked_by_what_it_does_until_it_returns);
     tcase_add_loop_test(tests, generated_code_that_cannot_be_followed_ends_the_walk_and_says_so, 0,
                         2);
