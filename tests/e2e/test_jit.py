@@ -87,6 +87,7 @@ class Regenerated(harness.Case):
                 inside = int(turn[0]) + 2000 <= sample.time_ns <= int(turn[1]) - 2000
                 verdicts[self.verdict(names, turn[2]) if inside else "between"] += 1
         print(f"\n{interval_us} us: {dict(verdicts)}", flush=True)
+        self.dumps = run.dumps
         return verdicts
 
     def verdict(self, names, caller):
@@ -102,6 +103,9 @@ class Regenerated(harness.Case):
                 verdicts = self.verdicts(interval_us)
                 self.assertGreater(verdicts["whole"] + verdicts["truncated"], 100)
                 self.assertEqual([key for key in verdicts if key.startswith("wrong")], [])
+                if interval_us == 500:
+                    text = harness.yarnprof("report", self.dumps).stdout.decode()
+                    self.assertIn("believed only once it was read unchanged", text)
                 if interval_us == 2500000:  # nothing changes
                     self.assertGreater(verdicts["whole"], 0.8 * verdicts.total())
 

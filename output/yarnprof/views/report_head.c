@@ -250,16 +250,25 @@ static void print_size(const struct yarn_profile_report *report, const struct ya
     (void)fputc('\n', out->file);
 }
 
-static void warn_of_stacks(const struct yarn_trust *trust, const struct yarn_out *out)
+static bool has_generated_code(const struct yarn_profile *profile)
 {
-    struct yarn_trust_gaps gaps = yarn_trust_gaps(trust);
+    for (size_t i = 0; i < profile->nr_modules; i++)
+        if (strcmp(yarn_profile_text(profile, profile->modules[i].path), "//anon") == 0)
+            return true;
+    return false;
+}
+
+static void warn_of_stacks(const struct yarn_profile_report *report, const struct yarn_out *out)
+{
+    struct yarn_trust_gaps gaps = yarn_trust_gaps(&report->trust);
     if (gaps.truncated > 0)
-        yarn_out_warn(
-            out,
-            "%.1f %% of the stacks are cut: their outer part is [truncated]; the most that the "
-            "kernel "
-            "copies is YARN_CALLGRAPH=dwarf:65528",
-            gaps.truncated);
+        yarn_out_warn(out,
+                      "%.1f %% of the stacks are cut: their outer part is [truncated]; the most "
+                      "that the kernel copies is YARN_CALLGRAPH=dwarf:65528%s",
+                      gaps.truncated,
+                      has_generated_code(report->profile)
+                          ? ", and generated code is believed only once it was read unchanged"
+                          : "");
     if (gaps.no_unwind_info > 0)
         yarn_out_warn(out, "%.1f %% of the stacks end where there is [no unwind information]",
                       gaps.no_unwind_info);
@@ -447,7 +456,7 @@ void yarn_report_print_head(const struct yarn_profile_report *report, const stru
     print_stops(report, out);
     warn_of_missing(report, out);
     print_why_unsampled(report, out);
-    warn_of_stacks(&report->trust, out);
+    warn_of_stacks(report, out);
     warn_of_completeness(report, out);
     warn_of_events(report, out);
     hint_at_symbols(report, out);
