@@ -148,6 +148,8 @@ static void read_cpu_time(struct yarn_account *account)
     uint64_t in_kernel_ns = kernel_ns(account, cpu_ns, unsampled_ns);
     unsampled_ns -= in_kernel_ns;
     uint64_t children_ns = account->child_times ? atomic_load(&account->child_times->cpu_ns) : 0;
+    uint64_t children_off_ns =
+        account->child_times ? atomic_load(&account->child_times->off_cpu_ns) : 0;
     value[YARN_DUMP_TOTAL_CPU_NS] = cpu_ns + children_ns;
     value[YARN_DUMP_TOTAL_UNSAMPLED_NS] = unsampled_ns + children_ns;
     value[YARN_DUMP_TOTAL_CHILDREN_NS] = children_ns;
@@ -160,7 +162,8 @@ static void read_cpu_time(struct yarn_account *account)
     if (account->session->request->target->kind == YARN_TARGET_OWN)
         value[YARN_DUMP_TOTAL_REAPED_NS] =
             yarn_u64_minus(yarn_process_reaped_cpu_ns(), account->reaped_before_ns);
-    value[YARN_DUMP_TOTAL_OFF_CPU_NS] = yarn_coverage_stopped_cpu_ns(&account->coverage);
+    value[YARN_DUMP_TOTAL_OFF_CPU_NS] =
+        yarn_coverage_stopped_cpu_ns(&account->coverage) + children_off_ns;
     value[YARN_DUMP_TOTAL_CHILDREN] =
         account->child_times ? atomic_load(&account->child_times->nr_children) : 0;
 }

@@ -26,6 +26,7 @@ enum { YARN_CHILD_DUMPS_MAX = 100 }; /* more are not removed */
 struct yarn_child_times {
     _Atomic uint64_t nr_children;
     _Atomic uint64_t cpu_ns;
+    _Atomic uint64_t off_cpu_ns;                  /* while recording was stopped; from outside */
     _Atomic uint32_t state[YARN_CHILD_DUMPS_MAX]; /* of each dump: child_times.c's own */
     struct yarn_child_dump dump[YARN_CHILD_DUMPS_MAX];
 };

@@ -55,8 +55,10 @@ void yarn_tree_rows_add(struct yarn_tree_rows *rows, const struct yarn_dump_tree
     struct yarn_dump_tree_program *program = find(rows, process->program);
     rows->tree.processes++;
     keep(rows, process);
-    if (is_silent)
+    if (is_silent && rows->silent) {
         yarn_child_times_add(rows->silent, 1, yarn_u64_minus(process->cpu_ns, off_ns));
+        atomic_fetch_add(&rows->silent->off_cpu_ns, off_ns);
+    }
     if (!program)
         return;
     program->processes++;
