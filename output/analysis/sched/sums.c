@@ -284,6 +284,36 @@ static void end_meters(struct sum *sum, const struct yarn_sched_life *life, uint
     yarn_sched_meter_read(&sum->clock, life->cpu_ns);
 }
 
+/* The kernel's number at the last reading at which it is known; false: it is not. */
+static bool last_wait_ns(const struct sum *sum, const struct yarn_sched_life *life,
+                         uint64_t *ret_wait_ns)
+{
+    const struct yarn_sched_reading *readings = sum->sched->readings;
+    bool is_of_life = sum->reading > YARN_SCHED_LOG_BEGIN(sum->sched, life->group, readings_end) &&
+                      readings[sum->reading - 1].time_ns >= life->birth_ns;
+    if (!sum->wait.has_last && !is_of_life && !life->is_born)
+        return false;
+    *ret_wait_ns = sum->wait.has_last ? sum->wait.last
+                   : is_of_life       ? readings[sum->reading - 1].wait_ns
+                                      : 0;
+    return true;
+}
+
+/* A block that the window cuts ends behind it: what the kernel has more at the next reading bounds
+ * what may have been a wait. */
+static void note_cut_block(struct sum *sum, const struct yarn_sched_life *life, uint64_t to_ns)
+{
+    const struct yarn_sched_log *sched = sum->sched;
+    uint64_t last_ns;
+    if (!life->count || sched->spans[life->first + life->count - 1].begin_ns < to_ns)
+        return;
+    if (sum->reading < sum->readings_end && sched->readings[sum->reading].time_ns <= life->end_ns &&
+        last_wait_ns(sum, life, &last_ns))
+        sum->open_ns = yarn_u64_min(sum->open_ns,
+                                    yarn_u64_minus(sched->readings[sum->reading].wait_ns, last_ns));
+    sum->unread_ns += sum->open_ns;
+}
+
 /* Of a tid that several threads had each has its own. */
 static void find_readings(struct sum *sum, const struct yarn_sched_life *life, uint64_t from_ns)
 {
@@ -310,6 +340,7 @@ int yarn_sched_sums_of(const struct yarn_sched_log *sched, const struct yarn_sch
     find_readings(&sum, life, from_ns);
     begin_meters(&sum, life, from_ns);
     yarn_sched_walk(sched, life, from_ns, to_ns, &visitor, &sum);
+    note_cut_block(&sum, life, to_ns);
     end_meters(&sum, life, to_ns);
     sums.running_ns = sum.states[YARN_SCHED_RUNNING];
     sums.runnable_ns = sum.states[YARN_SCHED_RUNNABLE];

@@ -302,6 +302,28 @@ START_TEST(a_block_with_the_last_reading_in_it_may_have_been_a_wait_before_that_
 }
 END_TEST
 
+START_TEST(a_block_that_the_window_cuts_may_be_a_wait_as_far_as_the_next_reading_says)
+{
+    for (uint32_t tid = 1; tid <= 3; tid++) {
+        add_life(tid, 0, 1000, true);
+        add_span(tid, 0, 100, false, false);
+        add_reading(tid, 50, 50, 0);
+    }
+    add_span(1, 900, 100, false, false);
+    add_reading(1, 950, 150, 30);
+    add_span(2, 900, 50, false, false); /* nobody asks again */
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 0, 600);
+    assert_states(&sums, 100, 0, 470, 30);
+    sums = sums_of(0, 200, 600);
+    assert_states(&sums, 0, 0, 370, 30);
+    sums = sums_of(1, 200, 600);
+    assert_states(&sums, 0, 0, 0, 400);
+    sums = sums_of(2, 200, 600); /* it does not come again */
+    assert_states(&sums, 0, 0, 400, 0);
+}
+END_TEST
+
 START_TEST(a_tid_that_comes_again_is_another_thread)
 {
     add_life(1, 500, 900, true);
@@ -416,6 +438,8 @@ int main(void)
     tcase_add_test(made,
                    blocks_that_end_before_the_first_reading_of_one_that_was_found_are_unknown);
     tcase_add_test(made, a_block_with_the_last_reading_in_it_may_have_been_a_wait_before_that_too);
+    tcase_add_test(made,
+                   a_block_that_the_window_cuts_may_be_a_wait_as_far_as_the_next_reading_says);
     tcase_add_test(made, a_tid_that_comes_again_is_another_thread);
     suite_add_tcase(suite, made);
     TCase *random = tcase_create("random");
