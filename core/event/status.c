@@ -28,8 +28,8 @@ static const struct {
     {EFAULT, "the kernel could not read what was asked for: a filter of system calls may be in the "
              "way"},
     {EINTR, "perf and ftrace both have this probe: remove it from uprobe_events or kprobe_events"},
-    {EINVAL, "the kernel does not take this event with these terms (a rate may be at most "
-             "kernel.perf_event_max_sample_rate)"},
+    {EINVAL, "the kernel does not take this event with these terms (one that is only counted: "
+             "yarnprof stat; a rate may be at most kernel.perf_event_max_sample_rate)"},
     {EMFILE, "no free descriptor: raise the limit of open files (ulimit -n)"},
     {ENFILE, "the whole machine has no free descriptor: raise fs.file-max"},
     {ENODEV, "no PMU of this machine can do it: in a virtual machine the virtual PMU must be on"},
