@@ -178,6 +178,7 @@ static void add_read(struct yarn_sources *sources, const char *run, struct yarn_
     read.samples += written->samples;
     read.lost += written->lost;
     read.bytes += written->bytes;
+    read.cpu_ns += written->cpu_ns;
     *written = read;
     yarn_sources_fini(sources);
 }
@@ -226,6 +227,7 @@ struct yarn_written yarn_written_know(const struct yarn_own_dumps *own,
         written.nr_processes++;
         written.samples += dump->samples;
         written.lost += dump->lost;
+        written.cpu_ns += dump->cpu_ns;
         written.bytes += (uint64_t)status.st_size;
     }
     add_read(&sources, run, &written);

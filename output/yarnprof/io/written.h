@@ -39,6 +39,7 @@ struct yarn_written yarn_written_read(const struct yarn_written_folder *folder, 
 struct yarn_own_dump {
     char *path;             /* owned */
     uint64_t samples, lost; /* as it says */
+    uint64_t cpu_ns;        /* with our own part and what was stopped */
     bool says_more;         /* why it failed or has no sample */
     bool lacks_names;
 };

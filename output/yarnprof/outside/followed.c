@@ -151,6 +151,8 @@ static struct yarn_own_dump dump_of(const struct yarn_followed *followed)
         .path = strdup(followed->dump.file.path),
         .samples = samples,
         .lost = totals[YARN_DUMP_TOTAL_LOST],
+        .cpu_ns = totals[YARN_DUMP_TOTAL_CPU_NS] + totals[YARN_DUMP_TOTAL_OFF_CPU_NS] +
+                  totals[YARN_DUMP_TOTAL_DRAIN_CPU_NS],
         .says_more = followed->failure.what || (!samples && has_messages),
         .lacks_names = totals[YARN_DUMP_TOTAL_FRAMES_UNNAMED],
     };
