@@ -89,6 +89,8 @@ int yarn_pipeline_shared_open(struct yarn_pipeline_shared *shared)
 {
     int err = yarn_symbols_new(&shared->symbols);
     if (!err)
+        yarn_symbols_keep_tables(shared->symbols);
+    if (!err)
         err = yarn_known_names_open(&shared->names);
     if (!err)
         err = yarn_image_cache_open(&shared->images);

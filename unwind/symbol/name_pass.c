@@ -160,12 +160,33 @@ static void take(struct yarn_name_pass *pass, const struct yarn_symbol_table *ta
             consider(in_order(pass, i), &symbol);
 }
 
+static void consider_indexed(void *self, const struct yarn_elf_symbol *symbol)
+{
+    consider(self, symbol);
+}
+
+static void take_indexed(struct yarn_name_pass *pass, const struct yarn_symbol_index *index)
+{
+    for (size_t i = 0; pass->from[i] != UINT64_MAX; i++) {
+        struct yarn_name_search *search = in_order(pass, i);
+        yarn_symbol_index_visit(index, search->from, search->to, consider_indexed, search);
+    }
+}
+
+Elf64_Sym *yarn_name_pass_room(struct yarn_name_pass *pass)
+{
+    return pass->entries;
+}
+
 int yarn_name_pass_over(struct yarn_name_pass *pass, const struct yarn_symbol_table *tables,
-                        size_t nr_tables, uint64_t until_ns)
+                        const struct yarn_symbol_index *indexes, size_t nr_tables,
+                        uint64_t until_ns)
 {
     sort(pass);
     for (size_t i = 0; pass->count && i < nr_tables; i++) {
-        uint32_t first = 0;
+        uint32_t first = indexes[i].symbols ? tables[i].count : 0;
+        if (indexes[i].symbols)
+            take_indexed(pass, &indexes[i]);
         while (first < tables[i].count) {
             size_t count = yarn_symbol_table_read(&tables[i], first, pass->entries);
             if (!count)

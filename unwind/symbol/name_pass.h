@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "unwind/symbol/symbol_table.h"
+#include "unwind/symbol/symbol_index.h"
 
 enum { YARN_NAME_SEARCHES_MAX = 1024 };
 
@@ -41,11 +41,15 @@ void yarn_name_pass_begin(struct yarn_name_pass *pass);
 /* `search` with vaddr, from, to, has_fde and number. False beyond YARN_NAME_SEARCHES_MAX. */
 bool yarn_name_pass_add(struct yarn_name_pass *pass, const struct yarn_name_search *search);
 
-/* Reads the tables, which must outlive the answers. -ESTALE: one could not be read; -ETIMEDOUT: it
- * was `until_ns` of CLOCK_MONOTONIC before they were. */
+/* Reads the tables, which must outlive the answers; of one that has an index, that. -ESTALE: one
+ * could not be read; -ETIMEDOUT: it was `until_ns` of CLOCK_MONOTONIC before they were. */
 YARN_MUST_CHECK int yarn_name_pass_over(struct yarn_name_pass *pass,
-                                        const struct yarn_symbol_table *tables, size_t nr_tables,
+                                        const struct yarn_symbol_table *tables,
+                                        const struct yarn_symbol_index *indexes, size_t nr_tables,
                                         uint64_t until_ns);
+
+/* Room of YARN_SYMBOLS_AT_ONCE entries, between two passes. */
+Elf64_Sym *yarn_name_pass_room(struct yarn_name_pass *pass);
 
 /* In no order; NULL behind the last. */
 const struct yarn_name_search *yarn_name_pass_at(const struct yarn_name_pass *pass, size_t i);

@@ -14,7 +14,10 @@ enum {
     MODULES_MAX = 4096, /* as many as the module map has images */
     FIRST_KEYS = 64,
     TABLES = 2,
+    ASKED_OFTEN = 4,
 };
+
+#define INDEXES_BYTES YARN_MIB(64)
 
 /* Measured, of files that are cached: an entry of a table, a byte of packed symbols, the rest. */
 enum { ENTRY_NS = 5, PACKED_NS = 60, LEAST_NS = 20000 };
@@ -26,6 +29,8 @@ struct module_symbols {
     struct yarn_image beside;       /* owned; closed where there is none */
     uint64_t packed_bytes;          /* of what .gnu_debugdata holds, until it is unpacked */
     struct yarn_symbol_table tables[TABLES];
+    struct yarn_symbol_index indexes[TABLES]; /* of these; closed where they are not kept */
+    uint32_t nr_asked;
     struct yarn_symbol_table dynamic; /* names the stubs */
     struct yarn_plt plt;
     struct {
@@ -37,6 +42,8 @@ struct yarn_symbols {
     struct yarn_table by_image;  /* id of the image -> number */
     struct yarn_name_pass *pass; /* owned; NULL: not needed yet */
     struct yarn_pool modules;    /* of struct module_symbols */
+    bool keeps_tables;
+    size_t indexes_bytes;
 };
 
 int yarn_symbols_new(struct yarn_symbols **ret_symbols)
@@ -54,8 +61,26 @@ int yarn_symbols_new(struct yarn_symbols **ret_symbols)
     return 0;
 }
 
-static void close_module(struct module_symbols *module)
+void yarn_symbols_keep_tables(struct yarn_symbols *symbols)
 {
+    symbols->keeps_tables = true;
+}
+
+static void keep_tables(struct yarn_symbols *symbols, struct module_symbols *module)
+{
+    for (size_t i = 0; i < TABLES; i++)
+        if (yarn_symbol_index_open(&module->indexes[i], &module->tables[i],
+                                   yarn_name_pass_room(symbols->pass),
+                                   INDEXES_BYTES - symbols->indexes_bytes))
+            symbols->indexes_bytes += module->indexes[i].bytes;
+}
+
+static void close_module(struct yarn_symbols *symbols, struct module_symbols *module)
+{
+    for (size_t i = 0; i < TABLES; i++) {
+        symbols->indexes_bytes -= module->indexes[i].bytes;
+        yarn_symbol_index_close(&module->indexes[i]);
+    }
     yarn_image_close(&module->beside);
     module->image = NULL;
 }
@@ -68,7 +93,7 @@ void yarn_symbols_sweep(struct yarn_symbols *symbols)
         struct module_symbols *module = yarn_pool_at(&symbols->modules, i);
         if (!module->image || module->image->id == module->image_id)
             continue;
-        close_module(module);
+        close_module(symbols, module);
         has_closed = true;
     }
     if (!has_closed)
@@ -88,7 +113,7 @@ void yarn_symbols_free(struct yarn_symbols *symbols)
         return;
     yarn_name_pass_free(symbols->pass);
     for (uint32_t i = 0; i < symbols->modules.count; i++)
-        close_module(yarn_pool_at(&symbols->modules, i));
+        close_module(symbols, yarn_pool_at(&symbols->modules, i));
     yarn_pool_close(&symbols->modules);
     yarn_table_close(&symbols->by_image);
     yarn_pages_unmap(symbols, sizeof *symbols);
@@ -340,7 +365,7 @@ static int ask_some(struct yarn_symbols *symbols, struct module_symbols *module,
     yarn_name_pass_begin(symbols->pass);
     for (uint32_t i = 0; i < count; i++)
         begin(symbols, module, questions, i, names);
-    int err = yarn_name_pass_over(symbols->pass, module->tables, TABLES, until_ns);
+    int err = yarn_name_pass_over(symbols->pass, module->tables, module->indexes, TABLES, until_ns);
     for (size_t i = 0; !err && (search = yarn_name_pass_at(symbols->pass, i)); i++)
         answer(module, search, &questions[search->number], names);
     return err;
@@ -356,6 +381,8 @@ int yarn_symbols_ask(struct yarn_symbols *symbols, const struct yarn_image *imag
         err = yarn_name_pass_new(&symbols->pass);
     if (!err)
         unpack(module);
+    if (!err && symbols->keeps_tables && ++module->nr_asked == ASKED_OFTEN)
+        keep_tables(symbols, module);
     for (size_t at = 0; !err && at < count; at += YARN_NAME_SEARCHES_MAX)
         err = ask_some(symbols, module, questions + at,
                        yarn_size_min(count - at, YARN_NAME_SEARCHES_MAX), names, until_ns);

@@ -9,8 +9,8 @@
  * FDE or section, and not behind its last instruction where its code shows that (code_end.h). Stubs
  * of the PLT are "NAME@plt". Tables: .symtab; without it .dynsym and the separate debug file
  * (debug_file.h), or .gnu_debugdata where there is none. Many addresses are asked for at once, in
- * one pass over the tables (name_pass.h), which are not kept. Knows symbol tables; does not know
- * processes, demangling or lines (the tool does those).
+ * one pass over the tables (name_pass.h), which are not kept unless that is asked for. Knows symbol
+ * tables; does not know processes, demangling or lines (the tool does those).
  *
  * Threads: one owner at a time. Signals: not safe. Memory through pages.h only.
  */
@@ -36,6 +36,10 @@ struct yarn_symbols;
 
 YARN_MUST_CHECK int yarn_symbols_new(struct yarn_symbols **ret_symbols);
 void yarn_symbols_free(struct yarn_symbols *symbols);
+
+/* From now on tables that are asked often are kept, for who asks for many processes: within
+ * 64 MiB. */
+void yarn_symbols_keep_tables(struct yarn_symbols *symbols);
 
 /* Gives up what is known of images that were closed. */
 void yarn_symbols_sweep(struct yarn_symbols *symbols);

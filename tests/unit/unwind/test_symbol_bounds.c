@@ -3,11 +3,12 @@
 #include <dlfcn.h>
 #include <stdio.h>
 
+#include "core/base/pages.h"
 #include "core/sys/file.h"
 #include "tests/support/ask.h"
 #include "tests/support/suite.h"
 
-enum { TRIES = 50000, WITHIN = 5, ALONE = 500, NAMES_BYTES = 256 << 20 };
+enum { TRIES = 50000, WITHIN = 5, ALONE = 500, KEPT_AFTER = 4, NAMES_BYTES = 256 << 20 };
 
 static struct yarn_symbols *symbols;
 static const char *image_path;
@@ -82,6 +83,26 @@ static void check_alone(const struct yarn_symbol_question *asked)
     ck_assert_uint_eq(asked->answer.to, alone.to);
 }
 
+/* The same of tables that are kept, as they are once they have been asked some times. */
+static void check_kept(const struct yarn_symbol_question *asked, size_t count)
+{
+    static struct yarn_symbol_question again[TRIES];
+    struct yarn_symbol_question first = {.vaddr = asked[0].vaddr};
+    size_t pages = yarn_pages_total();
+    yarn_symbols_keep_tables(symbols);
+    for (unsigned i = 0; i < KEPT_AFTER; i++)
+        ask(&first, 1);
+    ck_assert_uint_gt(yarn_pages_total(), pages);
+    for (size_t i = 0; i < count; i++)
+        again[i] = (struct yarn_symbol_question){.vaddr = asked[i].vaddr};
+    ask(again, count);
+    for (size_t i = 0; i < count; i++) {
+        ck_assert(is_same_answer(&asked[i].answer, &again[i].answer));
+        ck_assert_uint_eq(asked[i].answer.from, again[i].answer.from);
+        ck_assert_uint_eq(asked[i].answer.to, again[i].answer.to);
+    }
+}
+
 static void check_all(void)
 {
     static struct yarn_symbol_question asked[TRIES], within[TRIES * WITHIN];
@@ -91,6 +112,7 @@ static void check_all(void)
     for (uint64_t at = 0; at < code->file_size && nr_tries < TRIES; at += step)
         asked[nr_tries++] = (struct yarn_symbol_question){.vaddr = code->vaddr + at};
     ask(asked, nr_tries);
+    check_kept(asked, nr_tries);
     for (size_t i = 0; i < nr_tries; i++)
         if (check_bounds(&asked[i], &within[nr_bounds * WITHIN]))
             asked[nr_bounds++] = asked[i];
