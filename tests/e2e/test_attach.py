@@ -10,7 +10,7 @@ import unittest
 
 import control
 import harness
-from outside import CHILDREN, IMAGES, SPLIT, RELAYS, THREADS, Case, children_of, name_of
+from outside import CHILDREN, IMAGES, KNOWN, SPLIT, RELAYS, THREADS, Case, children_of, name_of
 
 
 class Running(Case):
@@ -137,6 +137,14 @@ class Running(Case):
                 print(f"{key}: {tree[key] / used_ns:.3f}")
                 self.assertLess(tree[key], 1.05 * used_ns)
             self.assertGreater(tree["cpu_ns"], 0)
+
+    def test_of_many_threads_the_sum_is_the_event_s_count(self):
+        """With what switches take, which is the count less the spans: also where a reading of it takes long."""
+        processes = [self.begin([KNOWN, "1", "300000", "pauses"]) for _ in range(10)]
+        pids = ",".join(str(process.pid) for process in processes)
+        tree = harness.report(self.attach(pids, "--tree", "--duration=800ms").dumps)["tree"]
+        print(f"{tree['cpu_ns'] / tree['counted_ns']:.4f}")
+        self.assertAlmostEqual(tree["cpu_ns"] / tree["counted_ns"], 1, delta=0.01)
 
     @unittest.skipUnless(os.getuid(), "root may record every process")
     def test_another_user_s_process_is_refused_in_words(self):

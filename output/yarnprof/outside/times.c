@@ -7,10 +7,11 @@
 
 #define READ_NS (20 * YARN_NS_PER_MS)
 #define COMPARE_NS (20 * YARN_NS_PER_MS)
+#define INTERRUPTED_NS (20 * 1000)
 
 enum {
-    COUNT_EVENTS_MAX = 64, /* of more, a reading costs too much */
-    COMPARED_TURNS = 16,   /* of fewer, what a reading is late by is too large a part */
+    COMPARED_TURNS = 16, /* of fewer, what a reading is late by is too large a part */
+    COST_SHARE = 64,     /* of the time may go into readings: of many events each takes long */
 };
 
 static uint32_t find_clock(const struct yarn_session *session)
@@ -94,11 +95,15 @@ static void read_count(struct yarn_tree_times *times)
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     if (times->clock_event == YARN_DUMP_NONE || times->session->request->of_cores ||
         times->reading.time_ns || now_ns < times->compared_ns ||
-        times->session->nr_events > COUNT_EVENTS_MAX || yarn_session_counts_twice(times->session))
+        yarn_session_counts_twice(times->session))
         return;
-    times->compared_ns = now_ns + COMPARE_NS;
+    uint64_t cpu_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU);
     times->reading.counted_ns = yarn_session_count(times->session, times->clock_event).count;
-    times->reading.time_ns = now_ns + (yarn_clock_ns(YARN_TIME_MONOTONIC) - now_ns) / 2;
+    uint64_t cost_ns = yarn_clock_ns(YARN_TIME_THREAD_CPU) - cpu_ns;
+    uint64_t took_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) - now_ns;
+    times->compared_ns = now_ns + yarn_u64_max(COMPARE_NS, cost_ns * COST_SHARE);
+    if (took_ns < 2 * cost_ns + INTERRUPTED_NS) /* else it is of no one time */
+        times->reading.time_ns = now_ns + took_ns / 2;
 }
 
 /* ---- without switch records ---- */
