@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Mistakes, help and the manual."""
 
+import json
 import os
 import pathlib
 import re
@@ -114,9 +115,24 @@ class Mistakes(WithDumps):
                 self.assertIn(f"  {verb} ", self.good("--help"))
 
 
-class Manual(unittest.TestCase):
+def keys_of(value):
+    """All names in a JSON value, but of the options, which are variables."""
+    if isinstance(value, list):
+        return {key for item in value for key in keys_of(item)}
+    if not isinstance(value, dict):
+        return set()
+    return set(value) | {key for name, item in value.items() if name != "options" for key in keys_of(item)}
+
+
+class Manual(WithDumps):
+    def test_each_key_of_info_is_described(self):
+        page = (MAN / "yarnprof-info.1").read_text().replace("\\-", "-")
+        keys = keys_of(json.loads(run("info", "--format=json", self.app).stdout))
+        self.assertGreater(len(keys), 80)
+        self.assertEqual([key for key in sorted(keys) if not re.search(rf"\b{key}\b", page)], [])
+
     def test_each_option_is_described(self):
-        for verb in VERBS:
+        for verb in [*VERBS, "list", "push", "stat"]:
             page = (MAN / f"yarnprof-{verb}.1").read_text().replace("\\-", "-")
             for option in re.findall(r"^  .*?--([a-z-]+)", run(verb, "--help").stdout, re.MULTILINE):
                 with self.subTest(verb=verb, option=option):
