@@ -9,6 +9,15 @@
 #include <check.h>
 #include <stdlib.h>
 
+/* clang says it otherwise. */
+#ifdef __has_feature
+#if __has_feature(thread_sanitizer)
+#define __SANITIZE_THREAD__ 1
+#elif __has_feature(address_sanitizer)
+#define __SANITIZE_ADDRESS__ 1
+#endif
+#endif
+
 /* ThreadSanitizer's runtime has a thread and page faults of its own. */
 #ifdef __SANITIZE_THREAD__
 enum { IS_THREAD_SANITIZED = 1 };

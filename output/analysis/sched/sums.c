@@ -322,7 +322,7 @@ static void find_readings(struct sum *sum, const struct yarn_sched_life *life, u
     uint32_t begin = YARN_SCHED_LOG_BEGIN(sched, life->group, readings_end);
     sum->readings_end = sched->groups[life->group].readings_end;
     sum->reading = begin;
-    if (first_ns)
+    if (first_ns && sum->readings_end > begin)
         sum->reading +=
             YARN_ARRAY_UP_TO(sched->readings + begin, sum->readings_end - begin, first_ns - 1);
 }

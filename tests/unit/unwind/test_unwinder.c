@@ -374,7 +374,7 @@ END_TEST
 START_TEST(a_short_copy_is_cut_off_whatever_was_walked_before)
 {
     enum { SHORT = 4096 };
-    (void)descend(200, YARN_LIVE_STACK_MAX);
+    (void)descend(400, YARN_LIVE_STACK_MAX);
     assert_whole();
     unsigned whole = by_auto.count;
     live.stack.first.size = SHORT;

@@ -77,6 +77,7 @@ static void *burn(void *unused)
     volatile uint8_t stack[DEPTH_BYTES];
     for (size_t i = 0; i < DEPTH_BYTES; i += PAGE_BYTES) /* what is not there is not copied */
         stack[i] = 1;
+    __asm__ volatile("" : : "r"(stack) : "memory"); /* all of it, not only what is written */
     for (unsigned i = 0; !atomic_load(&is_over); i++) {
         stack[0]++;
         if (i % PAUSE == 0 && atomic_load(&makes_threads)) /* most of a birth is the kernel's */
