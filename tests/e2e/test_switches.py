@@ -104,7 +104,8 @@ class Switches(harness.Case):
                 known_ns = row["running_ns"] + row["switching_ns"]
                 print(f"{known_ns / cpu_ns:.3f} of the CPU time, {row['unknown_ns'] / row['life_ns']:.3f} unknown")
                 self.assertAlmostEqual(known_ns / cpu_ns, 1, delta=0.03)
-                self.assertLess(row["unknown_ns"], 0.1 * row["life_ns"])
+                # Of the last reading without a record, what is behind it, and what may be a wait before it.
+                self.assertLess(row["unknown_ns"], 0.25 * row["life_ns"])
 
     def test_runnable_is_the_schedstat_of_threads_that_end_before_the_process(self):
         check_sleeper(self, self.run_program([SLEEPER, 2500]))

@@ -191,18 +191,8 @@ static void subtract_switching(struct sum *sum)
     sums->blocked_ns -= of_blocked;
 }
 
-/* Whether its threads were read at all. */
-static bool has_readings(const struct yarn_sched_log *sched, uint32_t space)
-{
-    for (size_t i = 0; i < sched->nr_groups; i++)
-        if (sched->groups[i].space == space &&
-            sched->groups[i].readings_end > YARN_SCHED_LOG_BEGIN(sched, i, readings_end))
-            return true;
-    return false;
-}
-
 /* What the kernel says of waits that no record shows; what it was not asked about is unknown. Where
- * no thread was read, records stand. */
+ * it was asked about no thread, records stand. */
 static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
 {
     struct yarn_sched_sums *sums = sum->sums;
@@ -210,7 +200,7 @@ static void add_schedstat(struct sum *sum, const struct yarn_sched_life *life)
         sums->runnable_from = YARN_SCHED_FROM_WAKING;
         return;
     }
-    if (!sum->nr_read && !has_readings(sum->sched, life->space))
+    if (!sum->sched->nr_readings)
         return;
     if (sum->nr_read)
         sums->runnable_from = YARN_SCHED_FROM_SCHEDSTAT;

@@ -184,11 +184,10 @@ static void note_waits(const struct yarn_sched_view *view, const struct yarn_out
     }
     if (has_schedstat)
         (void)fprintf(out->file, "note: %s\n", what_wakings_are_missing(view->profile));
-    if (has_records_only)
-        (void)fprintf(out->file,
-                      "note: %swaits after a wake-up are in BLOCKED: neither wakings nor schedstat "
-                      "were recorded%s\n",
-                      has_schedstat ? "some " : "", has_schedstat ? " of some threads" : "");
+    if (has_records_only && !view->sched->nr_readings)
+        (void)fputs("note: waits after a wake-up are in BLOCKED: neither wakings nor schedstat "
+                    "were recorded\n",
+                    out->file);
 }
 
 static bool is_same_refusal(const struct yarn_profile_dump *one,

@@ -282,6 +282,21 @@ START_TEST(blocks_that_end_before_the_first_reading_of_one_that_was_found_are_un
 }
 END_TEST
 
+START_TEST(of_a_process_that_ended_unread_blocks_are_unknown_where_others_were_read)
+{
+    const struct yarn_sched_life other = {.end_ns = 10, .space = 1, .tid = 9, .is_born = true};
+    add_life(1, 0, 1000, true);
+    add_span(1, 0, 100, false, false);
+    add_span(1, 300, 700, false, true);
+    ck_assert_int_eq(yarn_sched_log_add_life(&sched, &other), 0);
+    const struct yarn_sched_reading reading = {5, 5, 0, 0};
+    ck_assert_int_eq(yarn_sched_log_add_reading(&sched, 1, 9, &reading), 0);
+    ck_assert_int_eq(yarn_sched_log_sort(&sched), 0);
+    struct yarn_sched_sums sums = sums_of(0, 0, UINT64_MAX);
+    assert_states(&sums, 800, 0, 0, 200);
+}
+END_TEST
+
 START_TEST(a_block_with_the_last_reading_in_it_may_have_been_a_wait_before_that_too)
 {
     for (uint32_t tid = 1; tid <= 3; tid++) {
@@ -437,6 +452,7 @@ int main(void)
     tcase_add_test(made, blocks_that_end_after_the_last_reading_are_unknown);
     tcase_add_test(made,
                    blocks_that_end_before_the_first_reading_of_one_that_was_found_are_unknown);
+    tcase_add_test(made, of_a_process_that_ended_unread_blocks_are_unknown_where_others_were_read);
     tcase_add_test(made, a_block_with_the_last_reading_in_it_may_have_been_a_wait_before_that_too);
     tcase_add_test(made,
                    a_block_that_the_window_cuts_may_be_a_wait_as_far_as_the_next_reading_says);
