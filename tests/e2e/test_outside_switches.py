@@ -5,8 +5,9 @@ import pathlib
 import time
 import unittest
 
+import control
 import harness
-from outside import Case, KNOWN, PINGPONG, SPLIT, key_of, name_of
+from outside import Case, KNOWN, PINGPONG, RELAYS, SPLIT, key_of, name_of
 from test_switches import SLEEPER, WAITERS, check_sleeper, check_waiters, table_of
 
 
@@ -68,6 +69,21 @@ class OutsideSwitches(Case):
         scheds = {name_of(dump["process"]): dump["sched"] for dump in self.infos(run)}
         self.assertEqual((scheds["known"]["got"], scheds["known"]["reason"]),
                          ("off", "they were too many and given up before"))
+
+    def test_threads_that_ended_before_there_was_a_dump_do_not_live_on_in_it(self):
+        """Each works for 1 ms; that they are marked is what begins the dump, for none has a sample."""
+        process = harness.start([RELAYS, 4, 10], self.folder(), preload=False)
+        self.addCleanup(process.communicate)
+        folder = self.folder()
+        command = [harness.YARNPROF, "record", "-p", process.pid, "-F", "1", f"--control={folder}/s", "-o", f"{folder}/d/"]
+        recorder = harness.start(command, folder, preload=False)
+        time.sleep(1)
+        control.ctl(folder / "s", "mark", "here")
+        recorder.communicate()
+        rows = table_of(folder / "d")["threads"]
+        others = [row["life_ns"] - row["runnable_ns"] for row in rows if row["tid"] != row["pid"]]
+        print(f"{len(others)} threads, at most {max(others) / 1e6:.1f} ms")
+        self.assertLess(max(others), 600e6)
 
     def test_asked_for_they_are_worth_a_dump(self):
         argv = ["sh", "-c", "sleep 0.3; sleep 0.3; true"]

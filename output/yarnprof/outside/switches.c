@@ -41,6 +41,15 @@ void yarn_tree_switches_keep(struct yarn_tree_process *process,
     };
 }
 
+void yarn_tree_switches_drop(struct yarn_tree_process *process, uint32_t tid)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < process->nr_switches; i++)
+        if (process->switches[i].tid != tid)
+            process->switches[kept++] = process->switches[i];
+    process->nr_switches = kept;
+}
+
 static struct yarn_typed_record record_of(const struct yarn_tree_switch *kept)
 {
     return (struct yarn_typed_record){

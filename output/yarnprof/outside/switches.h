@@ -16,6 +16,9 @@
 void yarn_tree_switches_keep(struct yarn_tree_process *process,
                              const struct yarn_typed_record *record);
 
+/* Of a thread that has ended before there was a dump that could name it. */
+void yarn_tree_switches_drop(struct yarn_tree_process *process, uint32_t tid);
+
 /* The process has a dump from now on. */
 void yarn_tree_switches_begin(const struct yarn_process_tree *tree,
                               struct yarn_tree_process *process);

@@ -230,6 +230,8 @@ static void on_end(struct yarn_process_tree *tree, const struct yarn_typed_recor
     if (!process)
         return;
     yarn_tree_feed(process, record);
+    if (!process->followed)
+        yarn_tree_switches_drop(process, record->task.tid);
     /* Why it is known by this: the kernel takes the events away between the name and the first
      * mapping, within some 20 us, and writes an end, while the process lives on. */
     if (process->has_executed && !process->has_program && record->task.tid == record->task.pid)
