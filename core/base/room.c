@@ -3,7 +3,7 @@
 
 #include "core/base/pages.h"
 
-enum { PAGE = 4096, FIRST_BYTES = 16 << 10, STEP_MAX = 512 << 10 };
+enum { PAGE = 4096, FIRST_BYTES = 64 << 10, STEP_MAX = 512 << 10 };
 
 void yarn_room_open(struct yarn_room *room, size_t size)
 {

@@ -70,6 +70,24 @@ START_TEST(many_that_are_hidden_are_one_mapping)
 }
 END_TEST
 
+/* Few are touched, more are asked for at once. */
+START_TEST(pages_that_are_populated_are_there_and_keep_what_they_have)
+{
+    enum { PAGE = 4096, MOST = 5 };
+    unsigned char resident[MOST];
+    for (size_t count = 1; count <= MOST; count++) {
+        uint8_t *pages = yarn_pages_map(MOST * PAGE);
+        pages[7] = 'x';
+        yarn_pages_populate(pages + 7, (count - 1) * PAGE + 1);
+        ck_assert_int_eq(mincore(pages, MOST * PAGE, resident), 0);
+        for (size_t i = 0; i < count; i++)
+            ck_assert(resident[i] & 1);
+        ck_assert_int_eq(pages[7], 'x');
+        yarn_pages_unmap(pages, MOST * PAGE);
+    }
+}
+END_TEST
+
 START_TEST(what_the_stock_does_not_hold_is_mapped_by_itself)
 {
     yarn_pages_hide_from_children();
@@ -169,6 +187,7 @@ int main(void)
     suite_add_tcase(suite, tcase);
     TCase *stock = tcase_create("stock");
     tcase_add_test(stock, many_that_are_hidden_are_one_mapping);
+    tcase_add_test(stock, pages_that_are_populated_are_there_and_keep_what_they_have);
     tcase_add_test(stock, what_the_stock_does_not_hold_is_mapped_by_itself);
     tcase_add_loop_test(stock, clearing_zeroes_exactly_these_bytes_also_where_they_are_locked, 0,
                         2);
