@@ -30,7 +30,7 @@ static void stop_runs(struct yarn_recording *recording, uint64_t time_ns)
 static void start_switches(struct yarn_recording *recording)
 {
     if (recording->pipeline.runs && !recording->drained_ns)
-        yarn_thread_times_read(&recording->times, recording->request.pid);
+        yarn_thread_times_begin(&recording->times, recording->request.pid);
     if (recording->pipeline.runs && !recording->session.switches.are_cut)
         start_runs(recording, yarn_clock_ns(YARN_TIME_MONOTONIC));
 }

@@ -13,7 +13,7 @@ enum {
 #define LEAST_NS (20 * YARN_NS_PER_MS)
 #define MOST_NS YARN_NS_PER_SECOND
 
-void yarn_thread_times_read(struct yarn_thread_times *times, pid_t tid)
+static void read_one(struct yarn_thread_times *times, pid_t tid)
 {
     struct yarn_thread_schedstat now;
     if (times->count == YARN_THREAD_TIMES_ROWS ||
@@ -26,6 +26,13 @@ void yarn_thread_times_read(struct yarn_thread_times *times, pid_t tid)
         .wait_ns = now.wait_ns,
         .nr_runs = now.nr_runs,
     };
+}
+
+void yarn_thread_times_begin(struct yarn_thread_times *times, pid_t tid)
+{
+    read_one(times, tid);
+    if (times->session->nr_threads <= 2) /* it and the reader */
+        times->next_ns = yarn_clock_ns(YARN_TIME_MONOTONIC) + MOST_NS;
 }
 
 /* Nothing new is to be read of a thread whose clock stands where it stood. */
@@ -49,7 +56,7 @@ static void read_next(struct yarn_thread_times *times)
     while (times->next < times->nr_threads && times->count < end) {
         pid_t tid = times->tids[times->next++];
         if (!has_rested(times, tid))
-            yarn_thread_times_read(times, tid);
+            read_one(times, tid);
     }
 }
 
@@ -95,7 +102,7 @@ void yarn_thread_times_write(struct yarn_thread_times *times, struct yarn_dump_w
     while (times->next < times->nr_threads) {
         if (times->count == YARN_THREAD_TIMES_ROWS)
             write_rows(times, writer);
-        yarn_thread_times_read(times, times->tids[times->next++]);
+        read_one(times, times->tids[times->next++]);
     }
     write_rows(times, writer);
 }

@@ -35,8 +35,9 @@ struct yarn_thread_times {
     struct yarn_dump_thread_time rows[YARN_THREAD_TIMES_ROWS];
 };
 
-/* Of one thread: at the beginning, for what it used before does not count. */
-void yarn_thread_times_read(struct yarn_thread_times *times, pid_t tid);
+/* Reads those of the first thread, for what it used before does not count. Where it is alone, the
+ * next reading is not at once. */
+void yarn_thread_times_begin(struct yarn_thread_times *times, pid_t tid);
 
 /* Reads those of all threads if it is time to. */
 void yarn_thread_times_read_due(struct yarn_thread_times *times, uint64_t now_ns);
