@@ -81,7 +81,10 @@ bool yarn_ancestors_have_mapped(const char *file_name, yarn_ancestor_fn *wanted,
 
 struct yarn_ancestor yarn_ancestors_root(pid_t pid, pid_t parent, const char *file_name)
 {
-    for (int level = 0; parent > 0 && level < LEVELS_MAX && has_mapped(parent, file_name);
+    /* Most were given it, and what a process has mapped takes the kernel longer to say. */
+    for (int level = 0;
+         parent > 0 && level < LEVELS_MAX &&
+         (yarn_ancestor_was_given(parent, file_name) || has_mapped(parent, file_name));
          level++) {
         pid = parent;
         parent = yarn_process_parent_of(pid);

@@ -27,5 +27,5 @@ struct yarn_ancestor {
 };
 
 /* The topmost process that `pid` descends from, by way of `parent`, through such that have all
- * mapped a file of that name; itself where the parent has not. */
+ * mapped a file of that name or were given it; itself where the parent has not. */
 struct yarn_ancestor yarn_ancestors_root(pid_t pid, pid_t parent, const char *file_name);
