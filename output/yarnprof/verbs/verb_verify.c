@@ -106,12 +106,14 @@ static void print_early(const struct file *file, const struct yarn_out *out)
                       summary->cut_at);
     if (file->nr_early && file->nr_dumps > 1)
         (void)fprintf(out->file,
-                      "  %zu of %zu recordings were not closed: the processes were killed, or "
-                      "still ran\n",
+                      "  %zu of %zu recordings were not closed: the processes, or who recorded "
+                      "them, were killed, or still ran\n",
                       file->nr_early, file->nr_dumps);
     else if (file->nr_early && !summary->is_cut)
-        (void)fputs("  the recording was not closed: the process was killed, or still runs\n",
-                    out->file);
+        (void)fputs(
+            "  the recording was not closed: the process, or who recorded it, was killed, or "
+            "still runs\n",
+            out->file);
 }
 
 /* What could not be read when the dump was merged. */
@@ -178,17 +180,20 @@ static bool is_trusted(const struct yarn_profile *profile, const struct request 
     double unsampled = unsampled_percent(sum, yarn_children_unread_ns(profile));
     bool is_enough = sum->samples && doubt <= request->doubt_percent;
     bool is_part = unsampled > request->doubt_percent;
+    bool is_open = !sum->clean_end;
     (void)fprintf(request->out.file,
                   "%s: %.2f %% of the samples are lost (%" PRIu64 "), cut (%" PRIu64
                   "), failed (%" PRIu64 ") or unknown (%" PRIu64 "); the bound is %g %%",
-                  !is_enough ? "not trusted"
-                  : is_part  ? "trusted as far as it goes"
-                             : "trusted",
+                  !is_enough           ? "not trusted"
+                  : is_part || is_open ? "trusted as far as it goes"
+                                       : "trusted",
                   doubt, sum->lost, sum->stacks_truncated,
                   sum->stacks_no_unwind_info + sum->stacks_failed, sum->leaves_unknown,
                   request->doubt_percent);
     if (is_part)
         (void)fprintf(request->out.file, "; %.2f %% of the CPU time has no sample", unsampled);
+    if (is_open)
+        (void)fputs("; not closed: how much is missing at the end is not known", request->out.file);
     (void)fputc('\n', request->out.file);
     return is_enough;
 }
