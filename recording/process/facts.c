@@ -22,13 +22,17 @@ static int take_exe(struct yarn_facts *facts, struct yarn_arena *arena, const ch
 /* What was given to execve; of a descriptor, which is a number there, that of the file. */
 static int take_name(struct yarn_facts *facts, struct yarn_arena *arena)
 {
+    static const char deleted[] = " (deleted)";
+    const size_t end = sizeof deleted - 1;
     const char *path = (const char *)getauxval(AT_EXECFN);
     const char *name = yarn_path_base(path ? path : facts->exe);
     bool is_number = !name[strspn(name, "0123456789")];
     if (is_number)
         name = yarn_path_base(facts->exe);
-    const char *deleted = is_number ? strstr(name, " (deleted)") : NULL;
-    facts->name = yarn_arena_text(arena, name, deleted ? (size_t)(deleted - name) : strlen(name));
+    size_t size = strlen(name);
+    if (is_number && size > end && memcmp(name + size - end, deleted, end) == 0)
+        size -= end;
+    facts->name = yarn_arena_text(arena, name, size);
     return facts->name ? 0 : -ENOMEM;
 }
 
