@@ -31,7 +31,8 @@ class OutsideSwitches(Case):
         for pid, used_ns, ran_ns in known:
             row = rows[pid]
             print({state: round(row[state] / 1e6, 1) for state in row if state.endswith("_ns")})
-            self.assertGreater(row["switches"], 300)
+            # Of what is known switch by switch: before the first sample few are kept.
+            self.assertGreater(row["switches"], max(100, 5 * row["running_ns"] / 1e6))
             self.assertLess(row["running_ns"], 1.02 * used_ns)
             self.assertGreater(row["running_ns"] + row["switching_ns"] + row["unknown_ns"], 0.98 * ran_ns)
             self.assertGreater(row["blocked_ns"] + row["unknown_ns"], 300 * 200e3)

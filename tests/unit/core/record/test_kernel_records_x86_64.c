@@ -372,7 +372,7 @@ START_TEST(kernel_writes_events_of_different_layouts_into_one_ring)
     while (i-- > 0) /* a group's leader last */
         ck_assert_int_eq(yarn_perf_enable(fds[i]), 0);
     make_faults();
-    burn_with_mark(20 * YARN_NS_PER_MS);
+    burn_with_mark(60 * YARN_NS_PER_MS);
     for (i = 0; i < nr_fds; i++)
         ck_assert_int_eq(yarn_perf_disable(fds[i]), 0);
     ck_assert_int_eq(yarn_perf_disable(event_fd), 0);
