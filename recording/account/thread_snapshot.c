@@ -35,7 +35,11 @@ void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
                                 struct yarn_dump_writer *writer, uint64_t process_start_ns)
 {
     pid_t tids[YARN_SNAPSHOT_MAX];
-    size_t count = yarn_session_list_threads(snapshot->session, tids, YARN_SNAPSHOT_MAX);
+    /* Who follows another process knows its threads: one that is listed may be dying, and its end
+     * reported before. */
+    bool is_own = snapshot->session->request->target->kind == YARN_TARGET_OWN;
+    size_t count =
+        is_own ? yarn_session_list_threads(snapshot->session, tids, YARN_SNAPSHOT_MAX) : 0;
     uint64_t now_ns = yarn_clock_ns(YARN_TIME_MONOTONIC);
     for (size_t i = 0; i < count; i++) {
         char comm[COMM_BYTES];

@@ -34,9 +34,9 @@ struct yarn_thread_snapshot {
     } born[YARN_SNAPSHOT_MAX];
 };
 
-/* All threads that exist, into a new dump: the first thread since the process's start, the others
- * since the kernel reported them, or since now; and those that the kernel reported and that are
- * over. */
+/* All threads of the calling process, into a new dump: the first thread since the process's start,
+ * the others since the kernel reported them, or since now; and, of any process, those that the
+ * kernel reported and that are over. */
 void yarn_thread_snapshot_begin(const struct yarn_thread_snapshot *snapshot,
                                 struct yarn_dump_writer *writer, uint64_t process_start_ns);
 
