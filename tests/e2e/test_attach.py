@@ -111,7 +111,7 @@ class Running(Case):
 
     def test_threads_that_hand_on_their_work_are_all_found(self):
         for _ in range(3):
-            process = self.begin([RELAYS, "4"])
+            process = self.begin([RELAYS, "8"])  # so long that the recorder comes in time
             time.sleep(0.1)
             run = self.attach_and_interrupt(process.pid, [process.pid])
             self.assert_recorded(run)

@@ -23,7 +23,8 @@ int yarn_recorder_outside_open(struct yarn_recorder_outside *recorder, const str
     yarn_pages_keep_released();
     int err = yarn_session_open(&recorder->session, &recorder->request);
     if (err) {
-        const char *failure = recorder->session.report.failure;
+        const char *failure =
+            err == -ESRCH ? "the process has ended" : recorder->session.report.failure;
         bool is_offered = (err == -EPERM || err == -EACCES) && recorder->request.starts_at_exec;
         yarn_complain("record", "%s%s", failure ? failure : strerror(-err),
                       is_offered ? "; --inside --sampler=timer records by timers in the program"
