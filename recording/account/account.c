@@ -207,7 +207,9 @@ static void write_totals(struct yarn_account *account, struct yarn_dump_writer *
         yarn_coverage_stopped_ns(&account->coverage, totals->time_ns);
     account_own(account);
     totals->value[YARN_DUMP_TOTAL_BYTES_WRITTEN] = yarn_dump_writer_bytes_written(writer);
-    totals->value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = account->session->request->interval_ns;
+    /* Another process goes on where who records it is killed. */
+    if (account->session->request->target->kind == YARN_TARGET_OWN)
+        totals->value[YARN_DUMP_TOTAL_UNWRITTEN_NS] = account->session->request->interval_ns;
     totals->value[YARN_DUMP_TOTAL_ENDS_UNKNOWN] +=
         yarn_thread_ends_take_unnoted(&totals->value[YARN_DUMP_TOTAL_ENDS_UNKNOWN_NS]);
     yarn_dump_write_totals(writer, totals);

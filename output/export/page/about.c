@@ -323,7 +323,7 @@ static void put_missing(const struct yarn_profile *profile, const char *side, FI
     }
     put_statuses(profile, side, file);
     if (!trust.clean_end)
-        (void)fprintf(file, "<span>%sthe last moments are missing%s</span>\n", side,
+        (void)fprintf(file, "<span>%sthe end is missing%s</span>\n", side,
                       trust.unwritten_ns ? ": see About" : "");
     put_phases(profile, side, file);
 }

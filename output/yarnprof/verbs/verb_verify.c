@@ -193,7 +193,7 @@ static bool is_trusted(const struct yarn_profile *profile, const struct request 
     if (is_part)
         (void)fprintf(request->out.file, "; %.2f %% of the CPU time has no sample", unsampled);
     if (is_open)
-        (void)fputs("; not closed: how much is missing at the end is not known", request->out.file);
+        (void)fputs("; not closed: the end is missing", request->out.file);
     (void)fputc('\n', request->out.file);
     return is_enough;
 }

@@ -294,7 +294,7 @@ static void warn_of_cut(const struct yarn_profile *profile, const struct yarn_ou
     }
     if (!nr_cut)
         return;
-    yarn_out_warn(out, "%s%s did not end cleanly: the last moments%s are missing%s%s",
+    yarn_out_warn(out, "%s%s did not end cleanly: the end%s is missing%s%s",
                   profile->nr_dumps == 1 ? "the recording" : yarn_number_grouped(nr_cut).text,
                   profile->nr_dumps == 1 ? "" : " of the recordings", nr_cut == 1 ? "" : " of each",
                   unwritten_ns ? ", up to " : "",

@@ -402,7 +402,7 @@ class Missing(WithDumps):
     def test_how_much_may_be_missing_of_a_recording_without_an_end(self):
         """The dump states how late it may be."""
         killed = self.folder / "more/killed.dump"
-        self.assertIn("warning: the recording did not end cleanly: the last moments are missing, up "
+        self.assertIn("warning: the recording did not end cleanly: the end is missing, up "
                       "to 100.0 ms\n", self.good("report", killed))
         self.assertIn("cut off, and lacks its last moments, up to 100.0 ms\n",
                       self.good("info", killed))
