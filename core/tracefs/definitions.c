@@ -9,20 +9,13 @@
 #include "core/base/span.h"
 #include "core/sys/clock.h"
 #include "core/sys/file.h"
-#include "core/sys/futex.h"
 #include "core/sys/process.h"
 
 #define PREFIX "yarn_"
 #define UPROBES "uprobe_events"
 #define KPROBES "kprobe_events"
 
-enum {
-    PATH_BYTES = 512,
-    LINK_BYTES = 64,
-    LINE_BYTES = 4096 + 512,
-    LIST_BYTES = 256 * 1024,
-    BUSY_TRIES = 20
-};
+enum { PATH_BYTES = 512, LINK_BYTES = 64, LINE_BYTES = 4096 + 512, LIST_BYTES = 256 * 1024 };
 
 void yarn_tracefs_group_open(struct yarn_tracefs_group *group, const char *root)
 {
@@ -173,30 +166,15 @@ static int remove_one(const char *root, bool is_of_kernel, struct yarn_span grou
     return text.cut ? -EINVAL : write_line(root, is_of_kernel ? KPROBES : UPROBES, line);
 }
 
-/* Threads that end just now still have the event. */
-static bool waits_for_threads(int err, unsigned *tries)
-{
-    _Atomic uint32_t never = 0;
-    if (err != -EBUSY || !*tries)
-        return false;
-    (*tries)--;
-    (void)yarn_futex_wait(&never, 0, YARN_NS_PER_MS);
-    return true;
-}
-
 void yarn_tracefs_group_close(struct yarn_tracefs_group *group)
 {
     char name[2 * YARN_TRACEFS_NAME_MAX];
-    unsigned tries = BUSY_TRIES;
-    int err;
     for (unsigned i = 0; i < group->nr_made; i++) {
         struct yarn_text text = yarn_text_of(name, sizeof name);
         yarn_text_add(&text, group->name);
         yarn_text_add(&text, "/");
         name_number(group, i, group->is_of_kernel[i], &text);
-        do {
-            err = remove_one(group->root, group->is_of_kernel[i], yarn_span_of(name, text.size));
-        } while (waits_for_threads(err, &tries));
+        (void)remove_one(group->root, group->is_of_kernel[i], yarn_span_of(name, text.size));
     }
     group->nr_made = 0;
 }
