@@ -260,6 +260,10 @@ static void follow(struct attaching *attaching)
         if (nr_looks < LATER_LOOKS && now_ns >= begin_ns + later_looks_ns[nr_looks]) {
             nr_looks++;
             err = attach_all(attaching);
+            if (yarn_process_tree_find_gone(&attaching->recorder.tree)) {
+                yarn_recorder_outside_catch_up(&attaching->recorder);
+                yarn_process_tree_end_gone(&attaching->recorder.tree);
+            }
         }
     }
     yarn_steering_close(&attaching->steering);

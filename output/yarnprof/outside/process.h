@@ -22,6 +22,7 @@ struct yarn_tree_thread {
     uint32_t tid, parent_tid;
     uint64_t time_ns;
     uint64_t attached_ns; /* as it ran, and no record of it was read yet; 0 */
+    bool is_gone;         /* before a record of it was read */
     uint64_t whole_ns;    /* what it makes from then on has all events; 0: it may lack some */
     char name[16];
 };

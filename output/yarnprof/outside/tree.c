@@ -243,6 +243,48 @@ static void on_end(struct yarn_process_tree *tree, const struct yarn_typed_recor
         end_process(tree, process, YARN_DUMP_END_EXIT, -1);
 }
 
+/* The first thread's end is the process's, which is looked for elsewhere. */
+static bool is_unseen(const struct yarn_tree_process *process,
+                      const struct yarn_tree_thread *thread)
+{
+    return thread->attached_ns && (pid_t)thread->tid != process->target.pid;
+}
+
+bool yarn_process_tree_find_gone(struct yarn_process_tree *tree)
+{
+    struct yarn_tree_process *process = NULL;
+    bool has_any = false;
+    while ((process = yarn_processes_next(&tree->processes, process))) {
+        for (size_t i = 0; process->nr_unseen && i < process->nr_threads; i++) {
+            struct yarn_tree_thread *thread = &process->threads[i];
+            thread->is_gone =
+                is_unseen(process, thread) &&
+                !yarn_target_has_thread(&process->target, process->target.pid, (pid_t)thread->tid);
+            has_any |= thread->is_gone;
+        }
+    }
+    return has_any;
+}
+
+void yarn_process_tree_end_gone(struct yarn_process_tree *tree)
+{
+    struct yarn_tree_process *process = NULL;
+    while ((process = yarn_processes_next(&tree->processes, process))) {
+        for (size_t i = process->nr_threads; i-- > 0 && process->nr_threads > 1;) {
+            const struct yarn_tree_thread thread = process->threads[i];
+            const struct yarn_typed_record end = {
+                .type = YARN_RECORD_EXIT,
+                .perf = {.time = thread.attached_ns, .tid = thread.tid},
+                .task = {.pid = (uint32_t)process->target.pid, .tid = thread.tid},
+            };
+            if (!thread.is_gone || !is_unseen(process, &thread))
+                continue;
+            (void)yarn_tree_process_see_thread(process, thread.tid);
+            on_end(tree, &end);
+        }
+    }
+}
+
 /* As an image begins its thread is on a core, and has not just come. */
 static void keep_first(struct yarn_tree_process *process, const struct yarn_typed_record *record)
 {

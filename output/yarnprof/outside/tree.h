@@ -31,6 +31,12 @@ YARN_MUST_CHECK int yarn_process_tree_add_thread(struct yarn_process_tree *tree,
  * Where that was still given them, one after the other, the child has some. */
 bool yarn_process_tree_has_thread(const struct yarn_process_tree *tree, pid_t pid, pid_t tid);
 
+/* Threads that were attached to as they ended have no end among the records. First those are found
+ * that are gone, and of which no record was read: true where there are some. Then the records until
+ * now are read, and those that are still without one have an end. */
+bool yarn_process_tree_find_gone(struct yarn_process_tree *tree);
+void yarn_process_tree_end_gone(struct yarn_process_tree *tree);
+
 /* Receives the records of the tree. */
 struct yarn_record_listener yarn_process_tree_listener(struct yarn_process_tree *tree);
 
